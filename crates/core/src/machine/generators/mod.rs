@@ -1,0 +1,115 @@
+//! Machines by name and parameters: one topology a file, one line here.
+//!
+//! Every generator refuses impossible parameters with a sentence and builds through [`Builder`]; sizes are checked
+//! against each paper's formulas in the tests. [`make`] also reads the papers' notation, `XGFT(2; 16,16; 1,16)`.
+
+use super::builder::MachineError;
+use super::graph::Machine;
+use crate::params::{Args, Given, Kind, Param, ParamError, read_notation};
+use crate::registry::registry;
+use crate::rng::Seed;
+use crate::units::{LinkRate, RateError};
+
+mod nodes;
+
+/// A family of machines.
+pub trait Generator: Sync {
+    /// Its name on the command line and in plans.
+    fn name(&self) -> &'static str;
+    /// One line for lists: what it is, and the paper it comes from.
+    fn summary(&self) -> &'static str;
+    /// Its parameters, in the order of the paper's notation.
+    fn params(&self) -> &'static [Param];
+    /// Builds the machine. `context` holds what every generator takes.
+    ///
+    /// # Errors
+    /// Parameters that no machine of the family has.
+    fn make(&self, args: &Args, context: &Context) -> Result<Machine, GeneratorError>;
+}
+
+/// What every generator takes beside its own parameters.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Name of the machine: the notation with all parameters.
+    pub name: String,
+    /// Width and speed of each cable.
+    pub rate: LinkRate,
+    /// For random families.
+    pub seed: Seed,
+}
+
+/// Why a machine could not be generated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GeneratorError {
+    /// No generator has that name.
+    #[error("there is no generator `{given}`; there are {known}")]
+    Unknown {
+        /// The name given.
+        given: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A parameter was unknown, missing or ill-formed.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// The parameters are each fine but do not go together.
+    #[error("{0}")]
+    Impossible(String),
+    /// The parts did not make a machine.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// The link rate was none.
+    #[error(transparent)]
+    Rate(#[from] RateError),
+}
+
+registry! {
+    /// Every generator.
+    GENERATORS: dyn Generator = [
+        kary_ntree::KaryNtree,
+    ]
+}
+
+/// Parameters that every generator takes beside its own.
+pub const COMMON: &[Param] = &[Param {
+    name: "rate",
+    doc: "width and speed of every cable, as 4xQDR, 4xEDR, 4xNDR",
+    kind: Kind::Text,
+    default: Some("4xEDR"),
+}];
+
+/// The generator called `name`.
+///
+/// # Errors
+/// If there is none; the message lists all.
+pub fn find(name: &str) -> Result<&'static dyn Generator, GeneratorError> {
+    GENERATORS.iter().copied().find(|generator| generator.name() == name).ok_or_else(|| {
+        let known = GENERATORS.iter().map(|generator| generator.name()).collect::<Vec<_>>();
+        GeneratorError::Unknown { given: name.to_owned(), known: known.join(", ") }
+    })
+}
+
+/// Makes a machine: `text` is a generator's name, or the paper's notation `name(a; b; c)`, or `16-ary 2-tree`.
+///
+/// Parameters in `given` are added to those of the notation.
+///
+/// # Errors
+/// See [`GeneratorError`].
+pub fn make(text: &str, given: &Given, seed: Seed) -> Result<Machine, GeneratorError> {
+    let text = kary_ntree::notation(text).unwrap_or_else(|| text.to_owned());
+    let name = text.split('(').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let generator = find(&name)?;
+    let (_, mut all) = read_notation(&text, generator.params())?;
+    all.extend(given.iter().map(|(key, value)| (key.clone(), value.clone())));
+    let common: Given = COMMON
+        .iter()
+        .filter_map(|param| all.remove(param.name).map(|value| (param.name.to_owned(), value)))
+        .collect();
+    let args = Args::bind(generator.name(), generator.params(), &all)?;
+    let rate = Args::bind(generator.name(), COMMON, &common)?.text("rate").parse()?;
+    let shown = generator.params().iter().map(|param| {
+        all.get(param.name).map_or(param.default.unwrap_or_default(), String::as_str).to_owned()
+    });
+    let name = format!("{}({})", generator.name(), shown.collect::<Vec<_>>().join("; "));
+    generator.make(&args, &Context { name, rate, seed })
+}

@@ -1,0 +1,19 @@
+//! What is connected: switches, nodes and numbered ports, joined by cables.
+//!
+//! A [`Machine`] is immutable; breaking it gives a [`View`] with dead parts masked and ids unchanged, so that results
+//! before and after compare. Made by [`generators`] or read by [`formats`]; both go through the [`Builder`], which is
+//! the only place that checks a machine. Does not route.
+
+mod builder;
+pub mod formats;
+pub mod generators;
+mod graph;
+mod hierarchy;
+mod switch_graph;
+mod view;
+
+pub use builder::{Builder, MachineError, Part};
+pub use graph::{EndpointInfo, LidOwner, Lids, Machine, NodeKind, PartInfo, PortRef, UNICAST_LIDS};
+pub use hierarchy::{Coordinates, Level};
+pub use switch_graph::SwitchGraph;
+pub use view::View;

@@ -1,0 +1,191 @@
+//! What a routing engine sees of a view: usable switch-switch channels and where endpoints are attached.
+//!
+//! Built once a view; compressed sparse rows in port order, so that "first port" and "lowest channel" are stable words.
+
+use super::graph::Machine;
+use super::view::View;
+use crate::ids::{ChannelId, EndpointId, SwitchId};
+
+/// The usable part of a fabric as flat arrays.
+#[derive(Clone, Debug)]
+pub struct SwitchGraph<'a> {
+    view: &'a View,
+    base: Vec<u32>,
+    channels: Vec<ChannelId>,
+    heads: Vec<SwitchId>,
+    endpoint_switch: Vec<u32>,
+    attached_base: Vec<u32>,
+    attached: Vec<EndpointId>,
+    sources: Vec<u32>,
+    source_endpoint: Vec<bool>,
+}
+
+const DETACHED: u32 = u32::MAX;
+
+impl<'a> SwitchGraph<'a> {
+    /// Reads the usable parts of `view`.
+    ///
+    /// # Complexity
+    /// Linear in ports.
+    #[must_use]
+    pub fn new(view: &'a View) -> Self {
+        let machine = view.machine();
+        let mut base = vec![0];
+        let (mut channels, mut heads) = (Vec::new(), Vec::new());
+        for switch in machine.switches() {
+            for channel in view.channels_from(machine.switch_vertex(switch)) {
+                if let Some(head) = machine.as_switch(machine.head(channel).vertex) {
+                    channels.push(channel);
+                    heads.push(head);
+                }
+            }
+            base.push(channels.len() as u32);
+        }
+        let endpoint_switch: Vec<u32> = machine
+            .endpoints()
+            .map(|endpoint| {
+                let channel = machine.injection(endpoint);
+                match machine.as_switch(machine.head(channel).vertex) {
+                    Some(switch) if view.usable(channel) => switch.0,
+                    _ => DETACHED,
+                }
+            })
+            .collect();
+        let (attached_base, attached) = attach(machine, &endpoint_switch);
+        let source_endpoint = source_endpoints(machine, &endpoint_switch);
+        let mut sources = vec![0; machine.switch_count()];
+        for endpoint in machine.endpoints().filter(|endpoint| source_endpoint[endpoint.index()]) {
+            sources[endpoint_switch[endpoint.index()] as usize] += 1;
+        }
+        SwitchGraph {
+            view,
+            base,
+            channels,
+            heads,
+            endpoint_switch,
+            attached_base,
+            attached,
+            sources,
+            source_endpoint,
+        }
+    }
+
+    /// The view this was read from.
+    #[must_use]
+    pub fn view(&self) -> &'a View {
+        self.view
+    }
+
+    /// The machine behind the view.
+    #[must_use]
+    pub fn machine(&self) -> &'a Machine {
+        self.view.machine()
+    }
+
+    /// Number of switches, dead ones included (they have no channels).
+    #[must_use]
+    pub fn switch_count(&self) -> usize {
+        self.base.len() - 1
+    }
+
+    /// Usable channels from `switch` to other switches, in port order, with the switch each arrives at.
+    #[inline]
+    pub fn neighbours(
+        &self,
+        switch: SwitchId,
+    ) -> impl ExactSizeIterator<Item = (ChannelId, SwitchId)> + '_ {
+        let row = self.base[switch.index()] as usize..self.base[switch.index() + 1] as usize;
+        self.channels[row.clone()].iter().copied().zip(self.heads[row].iter().copied())
+    }
+
+    /// The switches at the far ends of [`SwitchGraph::neighbours`], repeated for parallel cables.
+    #[inline]
+    #[must_use]
+    pub fn heads(&self, switch: SwitchId) -> &[SwitchId] {
+        &self.heads[self.base[switch.index()] as usize..self.base[switch.index() + 1] as usize]
+    }
+
+    /// The channels of [`SwitchGraph::neighbours`].
+    #[inline]
+    #[must_use]
+    pub fn channels(&self, switch: SwitchId) -> &[ChannelId] {
+        &self.channels[self.base[switch.index()] as usize..self.base[switch.index() + 1] as usize]
+    }
+
+    /// The switch an endpoint is attached to, unless its cable or an end of it is dead.
+    #[inline]
+    #[must_use]
+    pub fn switch_of(&self, endpoint: EndpointId) -> Option<SwitchId> {
+        let switch = self.endpoint_switch[endpoint.index()];
+        (switch != DETACHED).then_some(SwitchId(switch))
+    }
+
+    /// Endpoints attached to `switch`, ascending.
+    #[inline]
+    #[must_use]
+    pub fn attached(&self, switch: SwitchId) -> &[EndpointId] {
+        let base = &self.attached_base;
+        &self.attached[base[switch.index()] as usize..base[switch.index() + 1] as usize]
+    }
+
+    /// Number of nodes that inject at `switch`.
+    ///
+    /// A node injects into a plane by its lowest attached port there, so a node with two ports in one plane counts once.
+    #[inline]
+    #[must_use]
+    pub fn sources(&self, switch: SwitchId) -> u32 {
+        self.sources[switch.index()]
+    }
+
+    /// Whether `endpoint` is the port by which its node injects into the plane.
+    #[inline]
+    #[must_use]
+    pub fn injects(&self, endpoint: EndpointId) -> bool {
+        self.source_endpoint[endpoint.index()]
+    }
+
+    /// The port by which the owner of `endpoint` injects into the plane of `endpoint`, if one is attached.
+    #[must_use]
+    pub fn injector_of(&self, endpoint: EndpointId) -> Option<EndpointId> {
+        let machine = self.machine();
+        let plane = machine.plane_of_endpoint(endpoint);
+        machine
+            .endpoints_of(machine.endpoint_node(endpoint))
+            .find(|&other| self.injects(other) && machine.plane_of_endpoint(other) == plane)
+    }
+}
+
+fn attach(machine: &Machine, endpoint_switch: &[u32]) -> (Vec<u32>, Vec<EndpointId>) {
+    let mut base = vec![0u32; machine.switch_count() + 1];
+    for &switch in endpoint_switch.iter().filter(|&&switch| switch != DETACHED) {
+        base[switch as usize + 1] += 1;
+    }
+    for switch in 0..machine.switch_count() {
+        base[switch + 1] += base[switch];
+    }
+    let mut next = base.clone();
+    let mut attached = vec![EndpointId(0); *base.last().unwrap_or(&0) as usize];
+    for endpoint in machine.endpoints() {
+        let switch = endpoint_switch[endpoint.index()];
+        if switch != DETACHED {
+            attached[next[switch as usize] as usize] = endpoint;
+            next[switch as usize] += 1;
+        }
+    }
+    (base, attached)
+}
+
+fn source_endpoints(machine: &Machine, endpoint_switch: &[u32]) -> Vec<bool> {
+    let mut source = vec![false; machine.endpoint_count()];
+    for node in machine.nodes() {
+        let mut planes: Vec<u32> = Vec::new();
+        for endpoint in machine.endpoints_of(node) {
+            let plane = machine.plane_of_endpoint(endpoint);
+            if endpoint_switch[endpoint.index()] != DETACHED && !planes.contains(&plane) {
+                planes.push(plane);
+                source[endpoint.index()] = true;
+            }
+        }
+    }
+    source
+}
