@@ -79,7 +79,15 @@ pub struct Builder {
     links: Vec<([(Part, u8); 2], LinkRate)>,
     endpoint_infos: BTreeMap<(NodeId, u8), EndpointInfo>,
     coordinates: Option<Coordinates>,
-    levels: Vec<(String, Vec<String>, Vec<(Part, u32)>)>,
+    levels: Vec<GrowingLevel>,
+}
+
+/// A level while parts are still put into its groups.
+#[derive(Clone, Debug)]
+struct GrowingLevel {
+    name: String,
+    groups: Vec<String>,
+    members: Vec<(Part, u32)>,
 }
 
 /// First of the GUIDs that generated switches get; nodes follow at [`NODE_GUIDS`].
@@ -165,14 +173,15 @@ impl Builder {
 
     /// Puts `part` into `group` of `level`. Levels come out in order of first use: use the innermost first.
     pub fn group(&mut self, level: &str, group: &str, part: Part) {
-        let at = match self.levels.iter().position(|(name, ..)| name == level) {
+        let at = match self.levels.iter().position(|growing| growing.name == level) {
             Some(at) => at,
             None => {
-                self.levels.push((level.to_owned(), Vec::new(), Vec::new()));
+                let (name, groups, members) = (level.to_owned(), Vec::new(), Vec::new());
+                self.levels.push(GrowingLevel { name, groups, members });
                 self.levels.len() - 1
             }
         };
-        let (_, groups, members) = &mut self.levels[at];
+        let GrowingLevel { groups, members, .. } = &mut self.levels[at];
         // Generators add group after group, so the wanted one is nearly always the last.
         let index = groups.iter().rposition(|name| name == group).unwrap_or_else(|| {
             groups.push(group.to_owned());
@@ -282,12 +291,12 @@ impl Builder {
     }
 
     fn levels_by_vertex(&self, part_count: usize) -> Vec<Level> {
-        let level = |(name, groups, members): &(String, Vec<String>, Vec<(Part, u32)>)| {
+        let level = |growing: &GrowingLevel| {
             let mut of_vertex = vec![Level::NONE; part_count];
-            for &(part, group) in members {
+            for &(part, group) in &growing.members {
                 of_vertex[self.vertex(part).index()] = group;
             }
-            Level { name: name.clone(), groups: groups.clone(), of_vertex }
+            Level { name: growing.name.clone(), groups: growing.groups.clone(), of_vertex }
         };
         self.levels.iter().map(level).collect()
     }

@@ -9,6 +9,8 @@ pub mod formats;
 pub mod generators;
 mod graph;
 mod hierarchy;
+#[cfg(test)]
+pub(crate) mod samples;
 mod switch_graph;
 mod view;
 

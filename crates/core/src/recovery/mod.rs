@@ -1,2 +1,3 @@
-//! To come.
+//! What is done about a failure: so far, new routes around it.
+
 pub mod routing;
