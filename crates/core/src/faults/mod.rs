@@ -1,1 +1,1 @@
-//! To come.
+//! What breaks.

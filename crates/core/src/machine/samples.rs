@@ -32,8 +32,14 @@ pub fn generated(text: &str) -> View {
     View::intact(Arc::new(machine))
 }
 
-/// A random multigraph: a random tree of switches, then extra cables (parallel ones too), nodes with one or two ports.
-pub fn random_machine(switches: usize, extra: usize, nodes: usize, seed: u64) -> Machine {
+/// A random multigraph: a random tree of switches, then extra cables (parallel ones too), nodes with one or `ports_max` ports.
+pub fn random_machine(
+    switches: usize,
+    extra: usize,
+    nodes: usize,
+    ports_max: u8,
+    seed: u64,
+) -> Machine {
     let mut draw = Seed(seed).stream("test.machine", 0);
     let mut builder = Builder::new(format!("random {seed}"), true);
     let parts: Vec<Part> =
@@ -48,7 +54,7 @@ pub fn random_machine(switches: usize, extra: usize, nodes: usize, seed: u64) ->
         }
     }
     for node in 0..nodes.min(100) {
-        let ports = 1 + u8::from(draw.below(8) == 0);
+        let ports = if draw.below(8) == 0 { ports_max } else { 1 };
         let part = builder.node(format!("n{node}"), ports);
         for _ in 0..ports {
             builder.cable(part, parts[draw.index(switches)], LinkRate::QDR);
@@ -58,8 +64,8 @@ pub fn random_machine(switches: usize, extra: usize, nodes: usize, seed: u64) ->
 }
 
 prop_compose! {
-    /// A random connected machine with up to 12 switches, and up to a third of its cables and one switch dead.
-    pub fn broken_machine()(
+    /// A random connected machine of nodes with one or `ports_max` ports and up to 12 switches, and up to a third of its cables and one switch dead.
+    pub fn broken_machine(ports_max: u8)(
         switches in 1usize..12,
         extra in 0usize..20,
         nodes in 0usize..30,
@@ -67,7 +73,7 @@ prop_compose! {
         dead in 0usize..8,
         dead_switch in any::<bool>(),
     ) -> View {
-        let machine = Arc::new(random_machine(switches, extra, nodes, seed));
+        let machine = Arc::new(random_machine(switches, extra, nodes, ports_max, seed));
         let mut draw = Seed(seed).stream("test.faults", 0);
         let mut links: Vec<_> = machine.links().collect();
         draw.shuffle(&mut links);

@@ -1,1 +1,1 @@
-//! To come.
+//! Who sends what.

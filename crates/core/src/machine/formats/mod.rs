@@ -1,1 +1,1 @@
-//! To come.
+//! Text formats.

@@ -9,9 +9,12 @@ pub mod check;
 pub mod engines;
 mod hops;
 mod lft;
+mod paths;
 mod tree;
 
+pub use check::{Check, Cycle, Verdict};
 pub use lft::{Lanes, Lft, LftError, Routing};
+pub use paths::PathFinder;
 pub use tree::{RouteTree, Step};
 
 use crate::ids::SwitchId;
