@@ -80,6 +80,8 @@ pub struct Builder {
     endpoint_infos: BTreeMap<(NodeId, u8), EndpointInfo>,
     coordinates: Option<Coordinates>,
     levels: Vec<(String, Vec<String>, Vec<(Part, u32)>)>,
+    /// Place of each group by level and name.
+    group_index: BTreeMap<(usize, String), usize>,
 }
 
 /// First of the GUIDs that generated switches get; nodes follow at [`NODE_GUIDS`].
@@ -174,10 +176,14 @@ impl Builder {
         };
         let (_, groups, members) = &mut self.levels[at];
         // Generators add group after group, so the wanted one is nearly always the last.
-        let index = groups.iter().rposition(|name| name == group).unwrap_or_else(|| {
-            groups.push(group.to_owned());
+        let index = if groups.last().is_some_and(|name| name == group) {
             groups.len() - 1
-        });
+        } else {
+            *self.group_index.entry((at, group.to_owned())).or_insert_with(|| {
+                groups.push(group.to_owned());
+                groups.len() - 1
+            })
+        };
         members.push((part, index as u32));
     }
 
