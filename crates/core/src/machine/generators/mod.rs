@@ -1,7 +1,7 @@
 //! Machines by name and parameters: one topology a file, one line here.
 //!
-//! Every generator refuses impossible parameters with a sentence and builds through [`Builder`]; sizes are checked
-//! against each paper's formulas in the tests. [`make`] also reads the papers' notation, `XGFT(2; 16,16; 1,16)`.
+//! Every generator refuses impossible parameters with a sentence and builds through [`super::Builder`]; sizes are
+//! checked against each paper's formulas in the tests. [`make`] also reads the papers' notation, `XGFT(2; 16,16; 1,16)`.
 
 use super::builder::MachineError;
 use super::graph::Machine;
@@ -10,7 +10,11 @@ use crate::registry::registry;
 use crate::rng::Seed;
 use crate::units::{LinkRate, RateError};
 
+mod grid;
+mod limits;
 mod nodes;
+#[cfg(test)]
+mod tests;
 
 /// A family of machines.
 pub trait Generator: Sync {
@@ -66,7 +70,13 @@ pub enum GeneratorError {
 registry! {
     /// Every generator.
     GENERATORS: dyn Generator = [
+        mesh::Mesh,
+        torus::Torus,
+        hypercube::Hypercube,
         kary_ntree::KaryNtree,
+        hyperx::Hyperx,
+        bgq::Bgq,
+        tofu::Tofu,
     ]
 }
 
