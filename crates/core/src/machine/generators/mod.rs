@@ -13,6 +13,8 @@ use crate::units::{LinkRate, RateError};
 mod grid;
 mod limits;
 mod nodes;
+mod oversubscription;
+mod spines;
 #[cfg(test)]
 mod tests;
 
@@ -74,6 +76,9 @@ registry! {
         torus::Torus,
         hypercube::Hypercube,
         kary_ntree::KaryNtree,
+        xgft::Xgft,
+        fat_tree::FatTree,
+        rail_fat_tree::RailFatTree,
         hyperx::Hyperx,
         bgq::Bgq,
         tofu::Tofu,
