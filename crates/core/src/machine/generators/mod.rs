@@ -10,6 +10,7 @@ use crate::registry::registry;
 use crate::rng::Seed;
 use crate::units::{LinkRate, RateError};
 
+mod director;
 mod grid;
 mod limits;
 mod nodes;
@@ -78,10 +79,13 @@ registry! {
         kary_ntree::KaryNtree,
         xgft::Xgft,
         fat_tree::FatTree,
+        director_tree::DirectorTree,
         rail_fat_tree::RailFatTree,
         hyperx::Hyperx,
         bgq::Bgq,
         tofu::Tofu,
+        deimos::Deimos,
+        tsubame2::Tsubame2,
     ]
 }
 
