@@ -11,6 +11,7 @@ use crate::rng::Seed;
 use crate::units::{LinkRate, RateError};
 
 mod director;
+mod global_links;
 mod grid;
 mod limits;
 mod nodes;
@@ -81,6 +82,8 @@ registry! {
         fat_tree::FatTree,
         director_tree::DirectorTree,
         rail_fat_tree::RailFatTree,
+        dragonfly::Dragonfly,
+        cray_xc::CrayXc,
         hyperx::Hyperx,
         bgq::Bgq,
         tofu::Tofu,
