@@ -11,6 +11,7 @@ use crate::rng::Seed;
 use crate::units::{LinkRate, RateError};
 
 mod director;
+mod finite_field;
 mod global_links;
 mod grid;
 mod limits;
@@ -85,6 +86,9 @@ registry! {
         dragonfly::Dragonfly,
         cray_xc::CrayXc,
         hyperx::Hyperx,
+        slim_fly::SlimFly,
+        kautz::Kautz,
+        random_regular::RandomRegular,
         bgq::Bgq,
         tofu::Tofu,
         deimos::Deimos,
