@@ -83,10 +83,12 @@ pub struct Builder {
 }
 
 /// A level while parts are still put into its groups.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct GrowingLevel {
     name: String,
     groups: Vec<String>,
+    /// Place of each group by name.
+    index: BTreeMap<String, u32>,
     members: Vec<(Part, u32)>,
 }
 
@@ -176,18 +178,21 @@ impl Builder {
         let at = match self.levels.iter().position(|growing| growing.name == level) {
             Some(at) => at,
             None => {
-                let (name, groups, members) = (level.to_owned(), Vec::new(), Vec::new());
-                self.levels.push(GrowingLevel { name, groups, members });
+                self.levels.push(GrowingLevel { name: level.to_owned(), ..Default::default() });
                 self.levels.len() - 1
             }
         };
-        let GrowingLevel { groups, members, .. } = &mut self.levels[at];
+        let GrowingLevel { groups, index, members, .. } = &mut self.levels[at];
         // Generators add group after group, so the wanted one is nearly always the last.
-        let index = groups.iter().rposition(|name| name == group).unwrap_or_else(|| {
-            groups.push(group.to_owned());
-            groups.len() - 1
-        });
-        members.push((part, index as u32));
+        let place = if groups.last().is_some_and(|last| last == group) {
+            groups.len() as u32 - 1
+        } else {
+            *index.entry(group.to_owned()).or_insert_with(|| {
+                groups.push(group.to_owned());
+                groups.len() as u32 - 1
+            })
+        };
+        members.push((part, place));
     }
 
     fn next_port(&mut self, part: Part) -> u8 {

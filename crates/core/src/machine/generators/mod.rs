@@ -1,7 +1,7 @@
 //! Machines by name and parameters: one topology a file, one line here.
 //!
-//! Every generator refuses impossible parameters with a sentence and builds through [`Builder`]; sizes are checked
-//! against each paper's formulas in the tests. [`make`] also reads the papers' notation, `XGFT(2; 16,16; 1,16)`.
+//! Every generator refuses impossible parameters with a sentence and builds through [`super::Builder`]; sizes are
+//! checked against each paper's formulas in the tests. [`make`] also reads the papers' notation, `XGFT(2; 16,16; 1,16)`.
 
 use super::builder::MachineError;
 use super::graph::Machine;
@@ -10,7 +10,16 @@ use crate::registry::registry;
 use crate::rng::Seed;
 use crate::units::{LinkRate, RateError};
 
+mod director;
+mod finite_field;
+mod global_links;
+mod grid;
+mod limits;
 mod nodes;
+mod oversubscription;
+mod spines;
+#[cfg(test)]
+mod tests;
 
 /// A family of machines.
 pub trait Generator: Sync {
@@ -66,7 +75,24 @@ pub enum GeneratorError {
 registry! {
     /// Every generator.
     GENERATORS: dyn Generator = [
+        mesh::Mesh,
+        torus::Torus,
+        hypercube::Hypercube,
         kary_ntree::KaryNtree,
+        xgft::Xgft,
+        fat_tree::FatTree,
+        director_tree::DirectorTree,
+        rail_fat_tree::RailFatTree,
+        dragonfly::Dragonfly,
+        cray_xc::CrayXc,
+        hyperx::Hyperx,
+        slim_fly::SlimFly,
+        kautz::Kautz,
+        random_regular::RandomRegular,
+        bgq::Bgq,
+        tofu::Tofu,
+        deimos::Deimos,
+        tsubame2::Tsubame2,
     ]
 }
 
