@@ -31,6 +31,18 @@ pub enum MachineError {
         /// Name of the other.
         second: String,
     },
+    /// Two parts have one name where parts go by name.
+    #[error("two parts are called `{name}`; give each its own name")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// A cable to a part that is not there.
+    #[error("a cable ends at `{name}`, which is no switch and no node")]
+    NoSuchPart {
+        /// The name.
+        name: String,
+    },
     /// A port number beyond the part's ports.
     #[error("`{part}` has ports 1 to {radix}, got port {port}")]
     NoSuchPort {
@@ -101,6 +113,47 @@ impl Builder {
     #[must_use]
     pub fn new(name: impl Into<String>, synthetic: bool) -> Self {
         Builder { name: name.into(), synthetic, ..Builder::default() }
+    }
+
+    /// A machine of named switches and one-port-a-cable nodes; ports are numbered in the order of the cables.
+    ///
+    /// # Errors
+    /// If a cable names no part, two parts have one name, or a switch would need too many ports.
+    pub fn from_names(
+        name: &str,
+        switches: &[String],
+        nodes: &[String],
+        cables: &[(String, String)],
+        rate: LinkRate,
+    ) -> Result<Machine, MachineError> {
+        let mut cable_count: BTreeMap<&str, u64> = BTreeMap::new();
+        for end in cables.iter().flat_map(|(a, b)| [a, b]) {
+            *cable_count.entry(end).or_default() += 1;
+        }
+        let count = |name: &String| cable_count.get(name.as_str()).copied().unwrap_or(0);
+        let mut builder = Builder::new(name, true);
+        let mut parts: BTreeMap<&str, Part> = BTreeMap::new();
+        for (names, is_switch) in [(switches, true), (nodes, false)] {
+            for name in names {
+                let part = if is_switch {
+                    builder.switch(name, count(name).max(1))?
+                } else {
+                    builder.node(name, check_radix(count(name).max(1))?)
+                };
+                if parts.insert(name, part).is_some() {
+                    return Err(MachineError::SameName { name: name.clone() });
+                }
+            }
+        }
+        for (a, b) in cables {
+            let part = |name: &String| {
+                let found = parts.get(name.as_str()).copied();
+                found.ok_or_else(|| MachineError::NoSuchPart { name: name.clone() })
+            };
+            let ends = (part(a)?, part(b)?);
+            builder.cable(ends.0, ends.1, rate);
+        }
+        builder.build()
     }
 
     /// Adds a generated switch with `radix` ports.

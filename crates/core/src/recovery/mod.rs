@@ -1,3 +1,4 @@
-//! What is done about a failure: so far, new routes around it.
+//! What is done about a failure: ranks keep to the nodes that are left, new routes go around the rest.
 
+pub mod placement;
 pub mod routing;

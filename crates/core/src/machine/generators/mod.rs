@@ -115,13 +115,31 @@ pub fn find(name: &str) -> Result<&'static dyn Generator, GeneratorError> {
     })
 }
 
-/// Makes a machine: `text` is a generator's name, or the paper's notation `name(a; b; c)`, or `16-ary 2-tree`.
-///
-/// Parameters in `given` are added to those of the notation.
+/// A generator with its parameters.
+pub struct BoundGenerator {
+    generator: &'static dyn Generator,
+    args: Args,
+    name: String,
+    rate: LinkRate,
+}
+
+impl BoundGenerator {
+    /// Builds the machine.
+    ///
+    /// # Errors
+    /// Parameters that are each fine but do not go together.
+    pub fn make(self, seed: Seed) -> Result<Machine, GeneratorError> {
+        let context = Context { name: self.name, rate: self.rate, seed };
+        self.generator.make(&self.args, &context)
+    }
+}
+
+/// Reads what machine is meant: `text` is a generator's name, or the paper's notation `name(a; b; c)`, or
+/// `16-ary 2-tree`; parameters in `given` are added to those of the notation.
 ///
 /// # Errors
-/// See [`GeneratorError`].
-pub fn make(text: &str, given: &Given, seed: Seed) -> Result<Machine, GeneratorError> {
+/// An unknown generator, or a parameter that is unknown, missing or ill-formed.
+pub fn bind(text: &str, given: &Given) -> Result<BoundGenerator, GeneratorError> {
     let text = kary_ntree::notation(text).unwrap_or_else(|| text.to_owned());
     let name = text.split('(').next().unwrap_or_default().trim().to_ascii_lowercase();
     let generator = find(&name)?;
@@ -137,5 +155,13 @@ pub fn make(text: &str, given: &Given, seed: Seed) -> Result<Machine, GeneratorE
         all.get(param.name).map_or(param.default.unwrap_or_default(), String::as_str).to_owned()
     });
     let name = format!("{}({})", generator.name(), shown.collect::<Vec<_>>().join("; "));
-    generator.make(&args, &Context { name, rate, seed })
+    Ok(BoundGenerator { generator, args, name, rate })
+}
+
+/// Makes a machine; see [`bind`].
+///
+/// # Errors
+/// See [`GeneratorError`].
+pub fn make(text: &str, given: &Given, seed: Seed) -> Result<Machine, GeneratorError> {
+    bind(text, given)?.make(seed)
 }

@@ -138,6 +138,12 @@ fn ranks(graph: &SwitchGraph<'_>, roots: &[SwitchId]) -> Vec<u32> {
     rank
 }
 
+/// The roots that Up*/Down* finds by rule, ascending; `None` if a part of the fabric with nodes has none.
+#[must_use]
+pub fn roots_by_rule(graph: &SwitchGraph<'_>) -> Option<Vec<SwitchId>> {
+    choose_roots(graph, &[]).ok()
+}
+
 /// The given roots that are alive, or those that OpenSM's rule finds; a refusal if a set of joined switches has none.
 fn choose_roots(graph: &SwitchGraph<'_>, given: &[SwitchId]) -> Result<Vec<SwitchId>, Refusal> {
     let mut roots = Vec::new();
