@@ -9,6 +9,7 @@ pub mod formats;
 pub mod generators;
 mod graph;
 mod hierarchy;
+mod reach;
 #[cfg(test)]
 pub(crate) mod samples;
 mod switch_graph;
@@ -17,5 +18,6 @@ mod view;
 pub use builder::{Builder, MachineError, Part};
 pub use graph::{EndpointInfo, LidOwner, Lids, Machine, NodeKind, PartInfo, PortRef, UNICAST_LIDS};
 pub use hierarchy::{Coordinates, Level};
+pub use reach::{Groups, cut_nodes};
 pub use switch_graph::SwitchGraph;
 pub use view::View;
