@@ -25,11 +25,9 @@ class Machine:
         self,
         core: _core.Machine,
         *,
-        faults: Faults | None = None,
         warnings: Sequence[str] = (),
     ) -> None:
         self._core = core
-        self.faults = faults if faults is not None else Faults()
         self.warnings = list(warnings)
 
     @classmethod
@@ -102,6 +100,16 @@ class Machine:
         """Number of switch-switch cables, dead ones included: what a per cent of links counts."""
         return self._core.switch_link_count
 
+    @property
+    def faults(self) -> Faults:
+        """What has failed, by name; parts that only lost their neighbour are not among it."""
+        return Faults(*self._core.failed())
+
+    @property
+    def failed_counts(self) -> tuple[int, int, int]:
+        """Number of failed links, switches and nodes."""
+        return self._core.failed_counts
+
     def summary(self) -> dict[str, Any]:
         """Count and measure what is alive.
 
@@ -153,7 +161,7 @@ class Machine:
         Returns
         -------
         dict
-            Lists of missing, extra and wrong parts and cables, by name.
+            Numbers of missing, extra, replaced and wrong parts and cables, and `differences`, a sentence for each.
         """
         return self._core.diff(found._core)
 
@@ -199,7 +207,7 @@ class Machine:
                 core = self._core.draw(model, texts, seed, sample)
         else:
             core = self._core.fail(faults.links, faults.switches, faults.nodes)
-        return Machine(core, faults=Faults(*core.failed()))
+        return Machine(core)
 
     def cut_nodes(self) -> list[str]:
         """Return the names of nodes that are alive but cut off from the rest."""
@@ -245,7 +253,8 @@ class Machine:
         return self._core.find_roots()
 
     def __repr__(self) -> str:
-        dead = f", {len(self.faults)} failed parts" if len(self.faults) else ""
+        failed = sum(self.failed_counts)
+        dead = f", {failed} failed parts" if failed else ""
         return (
             f"<runflat.Machine {self.name}: {self.node_count} nodes, "
             f"{self.switch_count} switches, {self.switch_link_count} switch links{dead}>"

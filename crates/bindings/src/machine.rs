@@ -185,7 +185,8 @@ impl Machine {
     ) -> PyResult<Self> {
         let names = Names::new(self.view.machine());
         let links = links.iter().map(|text| names.find_link(text)).collect::<Result<_, _>>();
-        let switches = switches.iter().map(|text| names.find_switch(text)).collect::<Result<_, _>>();
+        let switches =
+            switches.iter().map(|text| names.find_switch(text)).collect::<Result<_, _>>();
         let nodes = nodes.iter().map(|text| names.find_node(text)).collect::<Result<_, _>>();
         let more = FaultSet::new(
             links.map_err(raise::<FaultError>)?,

@@ -80,9 +80,10 @@ pub fn summary<'py>(
     let unbalanced = summary.unbalanced_leaves.iter().map(|leaf| {
         format!("{} ({} nodes, usual {})", names.switch(leaf.switch), leaf.hosts, leaf.usual)
     });
-    let degraded = summary.degraded_links.iter().map(|link| {
-        format!("{} ({} of {})", names.link(link.link), link.rate, link.expected)
-    });
+    let degraded = summary
+        .degraded_links
+        .iter()
+        .map(|link| format!("{} ({} of {})", names.link(link.link), link.rate, link.expected));
     let rates = summary.rates.iter().map(|(rate, count)| (rate.to_string(), *count));
     let shown = PyDict::new(py);
     shown.set_item("nodes", summary.nodes)?;
@@ -108,16 +109,22 @@ pub fn summary<'py>(
     Ok(shown)
 }
 
-/// Differences by kind, each a list of sentences.
+/// Differences: how many of each kind, and a sentence for each.
 pub fn diff<'py>(
     py: Python<'py>,
     expected: &Machine,
     found: &Machine,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let diff = differences(expected, found);
     let shown = PyDict::new(py);
-    for (kind, sentences) in differences(expected, found).by_kind(expected, found) {
-        shown.set_item(kind, sentences)?;
-    }
+    shown.set_item("missing_parts", diff.missing_parts.len())?;
+    shown.set_item("extra_parts", diff.extra_parts.len())?;
+    shown.set_item("replaced_parts", diff.replaced_parts.len())?;
+    shown.set_item("renamed_parts", diff.renamed_parts.len())?;
+    shown.set_item("missing_links", diff.missing_links.len())?;
+    shown.set_item("extra_links", diff.extra_links.len())?;
+    shown.set_item("wrong_links", diff.wrong_links.len())?;
+    shown.set_item("changed_rates", diff.changed_rates.len())?;
+    shown.set_item("differences", diff.sentences(expected, found))?;
     Ok(shown)
 }
-

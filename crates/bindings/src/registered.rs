@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use runflat_core::measure::regression::Line;
+use runflat_core::measure::regression::{self, Line};
 use runflat_core::params::{Given, Param};
 use runflat_core::recovery::routing::engines::ENGINES;
 use runflat_core::{faults, machine, workload};
@@ -104,4 +104,13 @@ pub fn fit_line(py: Python<'_>, points: Vec<(f64, f64)>) -> PyResult<Option<Boun
     fitted.set_item("slope", line.slope)?;
     fitted.set_item("r2", line.r2)?;
     Ok(Some(fitted))
+}
+
+/// Where the highest of lines (intercept, slope) changes: (x, index before, index after).
+#[pyfunction]
+pub fn crossings(lines: Vec<(f64, f64)>, first: f64, last: f64) -> Vec<(f64, usize, usize)> {
+    let line = |&(intercept, slope): &(f64, f64)| Line { intercept, slope, r2: None, points: 0 };
+    let lines: Vec<Line> = lines.iter().map(line).collect();
+    let changes = regression::crossings(&lines, first, last).into_iter();
+    changes.map(|change| (change.x, change.before, change.after)).collect()
 }

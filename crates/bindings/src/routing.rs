@@ -113,8 +113,7 @@ impl Routing {
         steady: bool,
         injection_gb_s: Option<f64>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let phases: Vec<Vec<u64>> =
-            phases.iter().map(|phase| phase.as_array().to_vec()).collect();
+        let phases: Vec<Vec<u64>> = phases.iter().map(|phase| phase.as_array().to_vec()).collect();
         simulation::phases(py, self, &phases, steady, injection_gb_s)
     }
 }

@@ -156,7 +156,10 @@ impl Table {
     /// One column as a list.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let column = self.batch.column_by_name(name).ok_or_else(|| {
-            wrong(format!("there is no column `{name}`; there are {}", self.column_names().join(", ")))
+            wrong(format!(
+                "there is no column `{name}`; there are {}",
+                self.column_names().join(", ")
+            ))
         })?;
         let cells = (0..column.len()).map(|row| cell(py, column, row));
         PyList::new(py, cells.collect::<PyResult<Vec<_>>>()?)
@@ -169,13 +172,18 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let table = PyTable::try_new(vec![self.batch.clone()], self.batch.schema()).map_err(wrong)?;
+        let table =
+            PyTable::try_new(vec![self.batch.clone()], self.batch.schema()).map_err(wrong)?;
         let table = Bound::new(py, table)?;
         table.call_method1("__arrow_c_stream__", PyTuple::new(py, [requested_schema])?)
     }
 
     fn __repr__(&self) -> String {
-        format!("<runflat.Table {} rows: {}>", self.batch.num_rows(), self.column_names().join(", "))
+        format!(
+            "<runflat.Table {} rows: {}>",
+            self.batch.num_rows(),
+            self.column_names().join(", ")
+        )
     }
 }
 
@@ -185,7 +193,9 @@ fn column(name: &str, kind: &str, rows: &[Bound<'_, PyDict>]) -> PyResult<ArrayR
             let mut builder = $builder::new();
             for row in rows {
                 let value = row.get_item(name)?;
-                builder.append_option(value.map(|value| value.extract::<Option<$type>>()).transpose()?.flatten());
+                builder.append_option(
+                    value.map(|value| value.extract::<Option<$type>>()).transpose()?.flatten(),
+                );
             }
             Ok(Arc::new(builder.finish()))
         }};
@@ -195,7 +205,9 @@ fn column(name: &str, kind: &str, rows: &[Bound<'_, PyDict>]) -> PyResult<ArrayR
         "float" => collect!(Float64Builder, f64),
         "bool" => collect!(BooleanBuilder, bool),
         "str" => collect!(StringBuilder, String),
-        _ => Err(wrong(format!("column `{name}` is of kind `{kind}`; kinds are int, float, str, bool"))),
+        _ => Err(wrong(format!(
+            "column `{name}` is of kind `{kind}`; kinds are int, float, str, bool"
+        ))),
     }
 }
 
@@ -204,9 +216,15 @@ fn cell<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bound<'
         return Ok(py.None().into_bound(py));
     }
     match column.data_type() {
-        DataType::UInt64 => Ok(column.as_primitive::<UInt64Type>().value(row).into_pyobject(py)?.into_any()),
-        DataType::Float64 => Ok(column.as_primitive::<Float64Type>().value(row).into_pyobject(py)?.into_any()),
-        DataType::Boolean => Ok(column.as_boolean().value(row).into_pyobject(py)?.to_owned().into_any()),
+        DataType::UInt64 => {
+            Ok(column.as_primitive::<UInt64Type>().value(row).into_pyobject(py)?.into_any())
+        }
+        DataType::Float64 => {
+            Ok(column.as_primitive::<Float64Type>().value(row).into_pyobject(py)?.into_any())
+        }
+        DataType::Boolean => {
+            Ok(column.as_boolean().value(row).into_pyobject(py)?.to_owned().into_any())
+        }
         DataType::Utf8 => Ok(column.as_string::<i32>().value(row).into_pyobject(py)?.into_any()),
         other => Err(wrong(format!("columns of type {other} are not written by runflat"))),
     }

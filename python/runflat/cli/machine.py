@@ -70,17 +70,16 @@ def export(fabric: str, format_: str, output: str | None) -> None:
 def diff(expected: str, found: str, as_json: bool) -> int:
     """Compare two fabrics: missing, extra and wrongly plugged cables. Exit status 1 if they differ."""
     differences = read_fabric(expected).diff(read_fabric(found))
-    count = sum(len(items) for items in differences.values())
+    sentences = differences["differences"]
     if as_json:
-        print_json("same" if count == 0 else "different", differences)
-    elif count == 0:
+        print_json("different" if sentences else "same", differences)
+    elif not sentences:
         click.echo("The fabrics are the same.")
     else:
-        click.echo(f"{count} differences:")
-        for kind, items in differences.items():
-            for item in items:
-                click.echo(f"  {kind.replace('_', ' ')}: {item}")
-    return 0 if count == 0 else 1
+        click.echo(f"{len(sentences)} differences:")
+        for sentence in sentences:
+            click.echo(f"  {sentence}")
+    return 1 if sentences else 0
 
 
 class _Generators(click.Group):

@@ -116,7 +116,7 @@ def answer(results: Results) -> list[MachineAnswer]:
         failed = {level: _failed(own, level) for level in levels}
         found = MachineAnswer(name, levels, engines, cells, failed)
         _choose(found)
-        _speak(found, _unit(results, own))
+        _speak(found, failure_unit(own))
         answers.append(found)
     return answers
 
@@ -135,6 +135,29 @@ def fit(results: Results, machine: str, engine: str) -> dict[str, float | None] 
         if row["machine"] == machine and row["engine"] == engine and row["outcome"] == "routed"
     ]
     return _core.fit_line(points)
+
+
+def crossings(
+    lines: dict[str, dict[str, float | None]], last: float
+) -> list[tuple[float, str, str]]:
+    """Find where the best of several regression lines changes.
+
+    Parameters
+    ----------
+    lines : dict
+        Lines by engine, as `fit` gives them.
+    last : float
+        Largest number of failed parts that was measured; nothing is said beyond it.
+
+    Returns
+    -------
+    list of (float, str, str)
+        Failed parts, best engine before, best engine after.
+    """
+    engines = list(lines)
+    ends = [(lines[engine]["intercept"] or 0.0, lines[engine]["slope"] or 0.0) for engine in engines]
+    changes = _core.crossings(ends, 0.0, last)
+    return [(x, engines[before], engines[after]) for x, before, after in changes]
 
 
 def failed_parts(row: dict[str, Any]) -> int:
@@ -174,15 +197,11 @@ def _choose(found: MachineAnswer) -> None:
         found.best[level] = current
 
 
-def _unit(results: Results, rows: list[dict[str, Any]]) -> str:
-    kinds = [
-        kind
-        for kind in ("links", "switches", "nodes")
-        if any(row[f"failed_{kind}"] for row in rows)
-    ]
-    return {"links": "cables", "switches": "switches", "nodes": "nodes"}.get(
-        kinds[0] if len(kinds) == 1 else "", "parts"
-    )
+def failure_unit(rows: list[dict[str, Any]]) -> str:
+    """Return what fails in the rows of a study, in the plural."""
+    units = {"links": "cables", "switches": "switches", "nodes": "nodes"}
+    kinds = [kind for kind in units if any(row[f"failed_{kind}"] for row in rows)]
+    return units[kinds[0]] if len(kinds) == 1 else "parts"
 
 
 def _speak(found: MachineAnswer, unit: str) -> None:

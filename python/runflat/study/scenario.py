@@ -20,6 +20,9 @@ from runflat.study.plan import Plan, parse_plan
 
 Row = dict[str, Any]
 
+CYCLE_SEPARATOR = "; "
+"""Between the channels of a credit loop in a table cell."""
+
 
 @dataclass(frozen=True)
 class Scenario:
@@ -143,7 +146,7 @@ class ScenarioSet:
             "outcome": "routed",
             "verdict": check.verdict,
             "vls": check.vls,
-            "cycle": " -> ".join(check.cycle) if check.cycle else None,
+            "cycle": CYCLE_SEPARATOR.join(check.cycle) if check.cycle else None,
             "pairs": check.pairs,
             "unreachable_pairs": check.unreachable_pairs,
             "cut_pairs": check.cut_pairs,
@@ -177,21 +180,22 @@ class ScenarioSet:
                     "outcome": "routed",
                     "lost_paths": routing.lost_paths(broken),
                     # Domke et al., SC14: failed links x mean routes over a link, both directions.
-                    "extrapolated": 2 * mean_index * len(broken.faults.links),
+                    "extrapolated": 2 * mean_index * broken.failed_counts[0],
                 }
             )
         return rows
 
     def _head(self, scenario: Scenario, machine: Machine) -> Row:
+        failed = machine.failed_counts
         return {
             "scenario": scenario.index,
             "machine": self.machine_name(scenario.machine),
             "engine": self.plan.recovery.engines[scenario.engine].label,
             "level": self.level(scenario),
             "sample": scenario.sample,
-            "failed_links": len(machine.faults.links),
-            "failed_switches": len(machine.faults.switches),
-            "failed_nodes": len(machine.faults.nodes),
+            "failed_links": failed[0],
+            "failed_switches": failed[1],
+            "failed_nodes": failed[2],
             "cut_nodes": len(machine.cut_nodes()),
             "workload": self.plan.workload.traffic,
         }

@@ -43,34 +43,48 @@ impl Line {
     }
 }
 
-/// One line falls below another.
+/// Another line becomes the highest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
     /// Where.
     pub x: f64,
-    /// Index of the line that is higher before.
+    /// Index of the line that is highest before.
     pub before: usize,
-    /// Index of the line that is higher after.
+    /// Index of the line that is highest after.
     pub after: usize,
 }
 
-/// Every point strictly inside `(from, to)` at which two of the lines cross, by position, then index.
+/// Where the highest of `lines` changes inside `[from, to)`, from left to right: where to change the routing.
+///
+/// Of lines that are equal at `from` the one that falls least leads, of equal lines the first.
 #[must_use]
 pub fn crossings(lines: &[Line], from: f64, to: f64) -> Vec<Crossing> {
-    let mut found = Vec::new();
-    for (i, a) in lines.iter().enumerate() {
-        for (j, b) in lines.iter().enumerate().skip(i + 1) {
-            let x = (b.intercept - a.intercept) / (a.slope - b.slope);
-            if x > from && x < to {
-                let (before, after) = if a.slope < b.slope { (i, j) } else { (j, i) };
-                found.push(Crossing { x, before, after });
+    let order = |a: &usize, b: &usize| {
+        let (one, other) = (&lines[*a], &lines[*b]);
+        let by_value = one.at(from).total_cmp(&other.at(from));
+        by_value.then(one.slope.total_cmp(&other.slope)).then(b.cmp(a))
+    };
+    let Some(mut leader) = (0..lines.len()).max_by(order) else { return Vec::new() };
+    let mut changes = Vec::new();
+    loop {
+        // The next to lead is the first to be met among those that fall less; of several there, the one that falls least.
+        let steeper = (0..lines.len()).filter(|&line| lines[line].slope > lines[leader].slope);
+        let next = steeper
+            .map(|line| {
+                let gap = lines[leader].intercept - lines[line].intercept;
+                (gap / (lines[line].slope - lines[leader].slope), line)
+            })
+            .min_by(|(x, a), (y, b)| {
+                x.total_cmp(y).then(lines[*b].slope.total_cmp(&lines[*a].slope)).then(a.cmp(b))
+            });
+        match next {
+            Some((x, after)) if x < to => {
+                changes.push(Crossing { x, before: leader, after });
+                leader = after;
             }
+            _ => return changes,
         }
     }
-    found.sort_by(|a, b| {
-        a.x.total_cmp(&b.x).then(a.before.cmp(&b.before)).then(a.after.cmp(&b.after))
-    });
-    found
 }
 
 #[cfg(test)]
@@ -96,15 +110,38 @@ mod tests {
     }
 
     #[test]
-    fn finds_where_the_better_line_changes() {
+    fn finds_where_the_best_line_changes() {
         let line = |intercept, slope| Line { intercept, slope, r2: None, points: 2 };
-        let found = crossings(&[line(10.0, -2.0), line(6.0, 0.0), line(1.0, 0.0)], 0.0, 5.0);
-        assert_eq!(found.len(), 2);
-        assert_eq!(found[0], Crossing { x: 2.0, before: 0, after: 1 });
-        assert_eq!(found[1], Crossing { x: 4.5, before: 0, after: 2 });
+        let lines = [line(10.0, -2.0), line(6.0, 0.0), line(1.0, 0.0)];
+        assert_eq!(crossings(&lines, 0.0, 5.0), [Crossing { x: 2.0, before: 0, after: 1 }]);
+        assert_eq!(crossings(&[], 0.0, 5.0), []);
     }
 
     proptest! {
+        #[test]
+        fn between_crossings_the_leader_is_highest(
+            ends in prop::collection::vec((-20i32..20, -9i32..9), 1..7),
+        ) {
+            let lines: Vec<Line> = ends
+                .iter()
+                .map(|&(i, s)| Line { intercept: i.into(), slope: s.into(), r2: None, points: 2 })
+                .collect();
+            let changes = crossings(&lines, 0.0, 10.0);
+            let mut edges = vec![0.0];
+            edges.extend(changes.iter().map(|change| change.x));
+            edges.push(10.0);
+            for (at, edge) in edges.windows(2).enumerate() {
+                let middle = f64::midpoint(edge[0], edge[1]);
+                let top = lines.iter().map(|line| line.at(middle)).fold(f64::MIN, f64::max);
+                if let Some(change) = changes.get(at) {
+                    prop_assert!(lines[change.before].at(middle) >= top - 1e-9);
+                }
+                if at > 0 {
+                    prop_assert!(lines[changes[at - 1].after].at(middle) >= top - 1e-9);
+                }
+            }
+        }
+
         #[test]
         fn no_other_line_is_closer(
             points in prop::collection::vec((-10i32..10, -10i32..10), 2..20),
