@@ -202,8 +202,8 @@ def study() -> StudyReport:
     return StudyReport(
         title="Cable failures, MinHop against Up*/Down* (synthetic example)",
         answers=[
-            "With 5 of 47 cables failed, Up*/Down* keeps 77 % (71-84 %) of the throughput and "
-            "MinHop 81 % (78-85 %).",
+            "With 5 of 47 cables failed, Up*/Down* keeps 76 % (67-81 %) of the throughput and "
+            "MinHop 81 % (79-83 %).",
             "Up to two failed cables Up*/Down* is ahead; from the third on MinHop is. "
             "Use MinHop throughout: it costs 2 % today.",
             "MinHop closed a credit loop in 1 of 10 samples at 5 %: check the table before you "

@@ -12,6 +12,16 @@ from runflat.report import render
 
 FIGURES = 8
 
+CHOOSE = """<script>setTimeout(() => {
+  for (const select of document.querySelectorAll("select")) {
+    select.selectedIndex = select.options.length - 1;
+    select.dispatchEvent(new Event("change"));
+  }
+  window.dispatchEvent(new Event("beforeprint"));
+  window.dispatchEvent(new Event("afterprint"));
+}, 3000)</script>"""
+"""What a reader does: takes the last entry of every list, then prints."""
+
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
@@ -21,7 +31,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
         pytest.skip("chromium is not installed: apt install chromium")
     folder = tmp_path_factory.mktemp("page")
     page = folder / "report.html"
-    page.write_text(render(study()), encoding="utf-8")
+    page.write_text(render(study()).replace("</body>", CHOOSE + "</body>"), encoding="utf-8")
     result = run_browser(chromium, folder, page, "--dump-dom")
     return result.stdout, result.stderr
 
@@ -59,3 +69,8 @@ def test_every_figure_is_drawn(opened: tuple[str, str]) -> None:
     drawings = re.findall(r'<svg class="main-svg"', document)
     assert len(drawings) >= 2 * FIGURES
     assert document.count('class="legendtext"') > FIGURES
+
+
+def test_choosing_a_variant_and_printing_work(opened: tuple[str, str]) -> None:
+    assert ">The axis does not start at zero.</span>" in opened[0]
+    assert "<details open" not in opened[0]

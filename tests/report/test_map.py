@@ -98,9 +98,9 @@ def test_two_thousand_switches_are_drawn_in_seconds() -> None:
 
 def test_short_names_drop_what_all_share() -> None:
     names = [MapSwitch(f"MF0;ib{n}:SX6036/U1") for n in (1, 2, 12)]
-    assert short_names(names) == ["ib1", "ib2", "ib12"]
-    assert short_names([MapSwitch("same"), MapSwitch("same")]) == ["same", "same"]
-    assert short_names([MapSwitch("x" * 40)])[0].count("…") == 1
+    assert short_names(names, 14) == ["ib1", "ib2", "ib12"]
+    assert short_names([MapSwitch("same"), MapSwitch("same")], 14) == ["same", "same"]
+    assert short_names([MapSwitch("x" * 40)], 14)[0].count("…") == 1
 
 
 def test_hover_names_both_ends_and_failed_cables_are_dashed() -> None:
@@ -115,3 +115,16 @@ def test_hover_names_both_ends_and_failed_cables_are_dashed() -> None:
 def test_a_map_without_cables_or_switches_is_no_error() -> None:
     assert fabric_map_figure(FabricMap("m", [], [])) is None
     assert fabric_map_figure(FabricMap("m", [MapSwitch("only", nodes=3)], [])) is not None
+
+
+def test_names_are_written_only_where_they_fit() -> None:
+    def named(name: str, count: int) -> bool:
+        switches = [MapSwitch(f"{name}{i}", 0, 4) for i in range(count)] + [MapSwitch("spine", 1)]
+        cables = [MapCable(i, count, "") for i in range(count)]
+        fig = fabric_map_figure(FabricMap("m", switches, cables))
+        assert fig is not None
+        return any(trace.mode == "markers+text" for trace in fig.data)
+
+    assert named("leaf", 12)
+    assert not named("leaf", 60)
+    assert not named("a-switch-with-a-long-name-", 18)

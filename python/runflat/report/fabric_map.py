@@ -17,6 +17,7 @@ from runflat.report.palette import FAILED, INK, LOAD_RAMP, MUTED, NODE, PAPER, S
 DOTS_MAX = 200
 NAMES_IN_ROW_MAX = 20
 _WIDTH, _ROW_HEIGHT = 10.0, 3.4
+_PLOT_PX, _LETTER_PX = 1_000, 7.2
 _BIN_NAMES = ("up to 20 %", "to 40 %", "to 60 %", "to 80 %", "to 100 %")
 
 
@@ -165,8 +166,11 @@ def _add_switches(
     positions: Sequence[tuple[float, float]],
     layout: MapLayout,
 ) -> None:
-    named = layout.widest_row <= NAMES_IN_ROW_MAX
-    names = short_names(fabric.switches)
+    names = short_names(fabric.switches, max(8, int(_PLOT_PX / layout.widest_row / _LETTER_PX)))
+    names_px = layout.widest_row * (max(map(len, names)) * _LETTER_PX + 8)
+    named = layout.widest_row <= NAMES_IN_ROW_MAX and names_px <= _PLOT_PX
+    # The page drops the names again where the reader's window is narrower than that.
+    fig.update_layout(meta={"names_px": names_px})
     size = 18 if named else max(5, min(14, round(700 / max(layout.widest_row, 1))))
     top = max((s.layer for s in fabric.switches), default=0)
     for failed, title in ((False, "switch"), (True, "failed switch")):

@@ -68,7 +68,7 @@ def lay_out(fabric: FabricMap) -> MapLayout:
     return MapLayout("layered", positions, len(rows), max(map(len, rows)))
 
 
-def short_names(switches: Sequence[MapSwitch], length: int = 14) -> list[str]:
+def short_names(switches: Sequence[MapSwitch], length: int) -> list[str]:
     """Names without the words that all of them share, cut in the middle to `length` characters.
 
     ``MF0;ib1:SX6036/U1``, ``MF0;ib2:SX6036/U1`` become ``ib1``, ``ib2``.

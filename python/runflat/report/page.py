@@ -4,6 +4,7 @@ The plotting library is inlined once, whatever the number of figures, and a cont
 page forbids it to load anything. Same report, same bytes.
 """
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,8 +33,8 @@ class Picture:
     ----------
     div_id : str
         Fixed by machine and kind, so that the bytes are.
-    number : int
-        Counts through the page, from 1.
+    number : int or None
+        Counts through the page, from 1; None when there is nothing to draw.
     caption : Caption
         Heading, how to read it, and what to say when there is nothing to draw.
     choices : sequence of (str, str, Markup)
@@ -43,7 +44,7 @@ class Picture:
     """
 
     div_id: str
-    number: int
+    number: int | None
     caption: Caption
     choices: tuple[tuple[str, str, Markup], ...]
     height_px: int
@@ -75,7 +76,7 @@ def render(report: StudyReport) -> str:
     number = 1
     for index, machine in enumerate(report.machines, start=1):
         pictures = _pictures(machine, f"machine-{index}", number, styles)
-        number += len(pictures)
+        number += sum(bool(picture.choices) for picture in pictures)
         chapters.append({"id": f"machine-{index}", "machine": machine, "pictures": pictures})
     text = environment.get_template("report.html.j2").render(
         report=report,
@@ -107,15 +108,16 @@ def _pictures(
         "lost": _single(lost_paths_figure(machine, styles)),
     }
     texts = captions(machine)
+    numbers = itertools.count(first)
     return [
         Picture(
             div_id=f"{prefix}-{kind}",
-            number=first + place,
+            number=next(numbers) if drawn else None,
             caption=texts[kind],
             choices=tuple((title, note, Markup(figure_json(fig))) for title, note, fig in drawn),
             height_px=max((int(fig.layout.height) for _, _, fig in drawn), default=0),
         )
-        for place, (kind, drawn) in enumerate(variants.items())
+        for kind, drawn in variants.items()
     ]
 
 

@@ -7,7 +7,7 @@ samples are spread sideways a little so that equal ones do not hide each other.
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
@@ -37,14 +37,15 @@ def throughput_figure(
         return None
     spread = _jitter_width(machine)
     fig = figure(470)
-    for number, series in enumerate(machine.series):
-        aside = (number - (len(machine.series) - 1) / 2) * spread
+    asides = [(n - (len(machine.series) - 1) / 2) * spread for n in range(len(machine.series))]
+    for series, aside in zip(machine.series, asides, strict=True):
         _add_series(fig, series, styles[series.engine], aside, spread, machine.failure_unit)
     floor, top = 0.0, max(values) * 1.08 or 1.0
     if zoomed:
         margin = 0.12 * (max(values) - min(values)) or 0.05 * top
         floor, top = max(min(values) - 2 * margin, 0.0), max(values) + margin
-    _add_missing(fig, machine.series, styles, floor)
+    for series, aside in zip(machine.series, asides, strict=True):
+        _add_missing(fig, series, styles[series.engine], aside, floor)
     _mark_crossings(fig, machine, styles)
     levels = _ticks(machine)
     last = max((p.failed_parts for s in machine.series for p in s.points), default=1) or 1
@@ -149,32 +150,28 @@ def _add_series(
 
 
 def _add_missing(
-    fig: go.Figure,
-    all_series: Sequence[EngineSeries],
-    styles: Mapping[str, EngineStyle],
-    floor: float,
+    fig: go.Figure, series: EngineSeries, style: EngineStyle, aside: float, floor: float
 ) -> None:
     """Show samples without a throughput as crosses on the floor of the plot."""
-    for series in all_series:
-        missing = [p for p in series.points if p.throughput_gb_s is None]
-        if missing:
-            fig.add_trace(
-                go.Scatter(
-                    x=[p.failed_parts for p in missing],
-                    y=[floor] * len(missing),
-                    mode="markers",
-                    marker={
-                        "symbol": "x-thin",
-                        "size": 9,
-                        "line": {"color": styles[series.engine].colour, "width": 2},
-                    },
-                    customdata=[plain(f"{_word(p)} {p.reason}") for p in missing],
-                    hovertemplate=f"<b>{_literal(series.engine)}</b><br>%{{customdata}}"
-                    "<extra></extra>",
-                    name=f"{plain(series.engine)}: no throughput",
-                    legendgroup=plain(series.engine),
-                )
-            )
+    missing = [p for p in series.points if p.throughput_gb_s is None]
+    if not missing:
+        return
+    fig.add_trace(
+        go.Scatter(
+            x=[p.failed_parts + aside for p in missing],
+            y=[floor] * len(missing),
+            mode="markers",
+            marker={
+                "symbol": "x-thin",
+                "size": 9,
+                "line": {"color": style.colour, "width": 2},
+            },
+            customdata=[plain(f"{_word(p)} {p.reason}") for p in missing],
+            hovertemplate=f"<b>{_literal(series.engine)}</b><br>%{{customdata}}<extra></extra>",
+            name=f"{plain(series.engine)}: no throughput",
+            legendgroup=plain(series.engine),
+        )
+    )
 
 
 def _mark_crossings(

@@ -6,6 +6,7 @@
   const touch = window.matchMedia("(pointer: coarse)").matches;
   const divs = Array.from(document.querySelectorAll(".plot"));
   const chosen = new Map();
+  const PAPER_PX = 680; // an A4 or letter page between its margins
 
   function figureOf(div, light) {
     const index = chosen.get(div.id) || "0";
@@ -16,10 +17,19 @@
     return JSON.parse(source, light ? undefined : swap);
   }
 
-  function draw(div, light) {
+  function draw(div, light, width) {
     const figure = figureOf(div, light);
     const layout = figure.layout;
-    const narrow = div.clientWidth < 600;
+    layout.width = width; // undefined: as wide as the page
+    const narrow = !width && div.clientWidth < 600;
+    if (narrow && layout.meta && layout.meta.names_px > div.clientWidth) {
+      for (const trace of figure.data) {
+        if (trace.mode === "markers+text") {
+          trace.mode = "markers";
+          trace.marker.size = 9;
+        }
+      }
+    }
     if (narrow) {
       const entries = figure.data.filter((trace) => trace.showlegend !== false).length;
       layout.height += 16 * Math.max(entries - 4, 0); // the legend becomes one column
@@ -38,8 +48,8 @@
     });
   }
 
-  function drawAll(light) {
-    for (const div of divs) draw(div, light);
+  function drawAll(light, width) {
+    for (const div of divs) draw(div, light, width);
   }
 
   for (const select of document.querySelectorAll("select[data-chooses]")) {
@@ -56,7 +66,7 @@
   window.addEventListener("beforeprint", () => {
     unfolded = Array.from(document.querySelectorAll("details:not([open])"));
     for (const details of unfolded) details.open = true;
-    drawAll(true);
+    drawAll(true, PAPER_PX);
   });
   window.addEventListener("afterprint", () => {
     for (const details of unfolded) details.open = false;
