@@ -220,6 +220,7 @@ fn workloads_are_found_by_name() {
     }
     assert_eq!(
         bind("gossip", &Given::new()).err().unwrap().to_string(),
-        "there is no workload `gossip`; there are uniform, exchange, permutation, bisection, stencil, matrix"
+        "there is no workload `gossip`; there are uniform, exchange, permutation, bisection, \
+         stencil, matrix"
     );
 }
