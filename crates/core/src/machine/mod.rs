@@ -5,6 +5,7 @@
 //! the only place that checks a machine. Does not route.
 
 mod builder;
+mod distance;
 pub mod formats;
 pub mod generators;
 mod graph;
@@ -14,6 +15,7 @@ mod switch_graph;
 mod view;
 
 pub use builder::{Builder, MachineError, Part};
+pub use distance::{Distances, HopSearch, distances, injecting_nodes};
 pub use graph::{EndpointInfo, LidOwner, Lids, Machine, NodeKind, PartInfo, PortRef, UNICAST_LIDS};
 pub use hierarchy::{Coordinates, Level};
 pub use reach::{Groups, cut_nodes};
