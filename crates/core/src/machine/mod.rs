@@ -4,16 +4,19 @@
 //! before and after compare. Made by [`generators`] or read by [`formats`]; both go through the [`Builder`], which is
 //! the only place that checks a machine. Does not route.
 
+mod bisection;
 mod builder;
 mod distance;
 pub mod formats;
 pub mod generators;
 mod graph;
 mod hierarchy;
+mod partition;
 mod reach;
 mod switch_graph;
 mod view;
 
+pub use bisection::{Bisection, bisection};
 pub use builder::{Builder, MachineError, Part};
 pub use distance::{Distances, HopSearch, distances, injecting_nodes};
 pub use graph::{EndpointInfo, LidOwner, Lids, Machine, NodeKind, PartInfo, PortRef, UNICAST_LIDS};
