@@ -13,6 +13,7 @@ mod graph;
 mod hierarchy;
 mod partition;
 mod reach;
+mod summary;
 mod switch_graph;
 mod view;
 
@@ -22,5 +23,6 @@ pub use distance::{Distances, HopSearch, distances, injecting_nodes};
 pub use graph::{EndpointInfo, LidOwner, Lids, Machine, NodeKind, PartInfo, PortRef, UNICAST_LIDS};
 pub use hierarchy::{Coordinates, Level};
 pub use reach::{Groups, cut_nodes};
+pub use summary::{DegradedLink, Summary, UnbalancedLeaf};
 pub use switch_graph::SwitchGraph;
 pub use view::View;
