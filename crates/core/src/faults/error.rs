@@ -35,7 +35,8 @@ pub enum FaultError {
     },
     /// `keep_connected` left too few.
     #[error(
-        "{asked} {class} cannot fail while all nodes stay connected, {possible} can; ask for fewer or set keep_connected to false"
+        "{asked} {class} cannot fail while all nodes stay connected, {possible} can; ask for \
+         fewer or set keep_connected to false"
     )]
     Connected {
         /// Which parts.
@@ -65,7 +66,8 @@ pub enum FaultError {
     },
     /// Too many to enumerate.
     #[error(
-        "there are more than {most} ways to choose {failures} of {available} {class}; take fewer failures, or sample with `random`"
+        "there are more than {most} ways to choose {failures} of {available} {class}; take fewer \
+         failures, or sample with `random`"
     )]
     Combinations {
         /// Which parts.

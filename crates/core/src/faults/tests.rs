@@ -281,7 +281,8 @@ fn listed_parts_go_by_name_guid_or_plug() {
     assert_eq!(set.links().len(), 2);
     assert_eq!(
         draw(&view, "listed", &[("switches", "s9")]).unwrap_err().to_string(),
-        "no switch is called `s9`; a switch goes by its name or its GUID in hexadecimal, as 0x2c9020048f1a8"
+        "no switch is called `s9`; a switch goes by its name or its GUID in hexadecimal, as \
+         0x2c9020048f1a8"
     );
     assert!(draw(&view, "listed", &[("links", "s0.0:9")]).is_err());
 }
@@ -329,6 +330,7 @@ fn an_unknown_model_is_answered_with_the_known_ones() {
     let error = bind("lightning", &Given::new()).err().unwrap().to_string();
     assert_eq!(
         error,
-        "there is no fault model `lightning`; there are random, correlated, listed, exhaustive, lifetime"
+        "there is no fault model `lightning`; there are random, correlated, listed, exhaustive, \
+         lifetime"
     );
 }

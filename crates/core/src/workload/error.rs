@@ -26,7 +26,8 @@ pub enum WorkloadError {
     },
     /// More messages than fit in memory.
     #[error(
-        "{ranks} ranks would send {messages} messages in one phase, at most {most} are held; take fewer ranks"
+        "{ranks} ranks would send {messages} messages in one phase, at most {most} are held; take \
+         fewer ranks"
     )]
     TooManyMessages {
         /// The ranks given.
@@ -66,7 +67,8 @@ pub enum WorkloadError {
     },
     /// A stencil of another number of dimensions.
     #[error(
-        "a {points}-point stencil has {needs} dimensions, the shape {shape} has {dimensions}; `star` and `box` fit any"
+        "a {points}-point stencil has {needs} dimensions, the shape {shape} has {dimensions}; \
+         `star` and `box` fit any"
     )]
     Points {
         /// The points given.

@@ -6,8 +6,8 @@
 //! is its two directions.
 //!
 //! Source: Domke, Hoefler, Matsuoka, SC14: "send first to closest neighbors (w/ shift s = +-1), in-/decrements the
-//! shift distance up to +-|#HCA|/2"; message size 1 or 10 MTU. Departs from it: phases follow each other; there,
-//! every rank starts its next message when it has sent the last one.
+//! shift distance up to +-|#HCA|/2"; message size 1 or 10 MTU.
+//! Departs from it: phases follow each other; there, every rank starts its next message when it has sent the last one.
 
 use super::{SIZE, Workload, WorkloadError, at_least_two, check_phase, message};
 use crate::params::{Args, Kind, Param};

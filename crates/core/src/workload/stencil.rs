@@ -22,7 +22,8 @@ impl Workload for Stencil {
     }
 
     fn summary(&self) -> &'static str {
-        "neighbours in a grid: 5, 7, 9, 27 points, or star and box of any dimension (Hori et al. 2016)"
+        "neighbours in a grid: 5, 7, 9, 27 points, or star and box of any dimension (Hori et al. \
+         2016)"
     }
 
     fn params(&self) -> &'static [Param] {
