@@ -103,7 +103,8 @@ class RecoveryPlan(_Part):
     """What is done about the failures: engines to compare."""
 
     engines: list[EnginePlan] = Field(
-        [EnginePlan(engine="minhop"), EnginePlan(engine="updn")], min_length=1
+        default_factory=lambda: [EnginePlan(engine="minhop"), EnginePlan(engine="updn")],
+        min_length=1,
     )
 
     @field_validator("engines", mode="before")
@@ -164,12 +165,12 @@ class Plan(_Part):
     title: str = Field(description="headline of the report")
     seed: int = Field(1, ge=0, lt=2**64, description="the one seed of everything drawn")
     machine: list[MachinePlan] = Field(min_length=1)
-    faults: FaultsPlan = FaultsPlan()
-    recovery: RecoveryPlan = RecoveryPlan()
-    workload: WorkloadPlan = WorkloadPlan()
-    simulation: SimulationPlan = SimulationPlan()
-    measure: MeasurePlan = MeasurePlan()
-    report: ReportPlan = ReportPlan()
+    faults: FaultsPlan = Field(default_factory=FaultsPlan)
+    recovery: RecoveryPlan = Field(default_factory=RecoveryPlan)
+    workload: WorkloadPlan = Field(default_factory=WorkloadPlan)
+    simulation: SimulationPlan = Field(default_factory=SimulationPlan)
+    measure: MeasurePlan = Field(default_factory=MeasurePlan)
+    report: ReportPlan = Field(default_factory=ReportPlan)
 
     _folder: Path = Path()
     _text: str = ""

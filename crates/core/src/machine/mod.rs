@@ -6,11 +6,13 @@
 
 mod bisection;
 mod builder;
+pub mod diff;
 mod distance;
 pub mod formats;
 pub mod generators;
 mod graph;
 mod hierarchy;
+pub mod names;
 mod partition;
 mod reach;
 #[cfg(test)]
@@ -24,6 +26,7 @@ pub use builder::{Builder, MachineError, Part};
 pub use distance::{Distances, HopSearch, distances, injecting_nodes};
 pub use graph::{EndpointInfo, LidOwner, Lids, Machine, NodeKind, PartInfo, PortRef, UNICAST_LIDS};
 pub use hierarchy::{Coordinates, Level};
+pub use names::{NameError, Names};
 pub use reach::{Groups, cut_nodes};
 pub use summary::{DegradedLink, Summary, UnbalancedLeaf};
 pub use switch_graph::SwitchGraph;

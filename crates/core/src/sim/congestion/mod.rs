@@ -1,15 +1,19 @@
 //! Throughput of a workload over given routes, with max-min fair sharing instead of flits.
 //!
-//! Steady workloads keep every message of a phase going for ever: the answer is the sum of the max-min fair rates. In
-//! finite workloads messages end; whenever one does, the others share anew, and a phase begins when the one before has
-//! ended. The answer is payload over total time, the throughput of an exchange in Domke et al., SC14.
+//! In *steady* workloads a rank goes on for ever, its messages in proportion to their sizes, as a generator does that
+//! draws the next target at random and waits for the fabric to take the message: one slow path slows the rank. Ranks
+//! share channels max-min fairly; the answer is the sum of their rates.
+//!
+//! In *finite* workloads each message has a rate of its own and ends; whenever one does, the others share anew, and a phase
+//! begins when the one before has ended. The answer is payload over total time, the throughput of an exchange in Domke et
+//! al., SC14.
 //!
 //! Leaves out (see `docs/models.md`): latency, packet headers, buffers, head-of-line blocking, deadlock. It says what the
 //! routes allow, not what flow control makes of them; that a set of routes can deadlock is the routing check's to say.
 
 mod maxmin;
 
-pub use maxmin::MaxMin;
+pub use maxmin::{Demands, MaxMin};
 
 use crate::ids::{ChannelId, NodeId};
 use crate::load::{Load, Paths, TooManySteps};
@@ -84,16 +88,46 @@ impl<'g> Simulation<'g> {
         }
     }
 
-    /// Keeps all messages of `traffic` going together.
+    /// Keeps every rank of `traffic` going, its messages in proportion to their sizes.
     ///
     /// # Errors
     /// If the phase is too large to hold.
     pub fn steady_phase(&mut self, traffic: &Traffic) -> Result<(), TooManySteps> {
         let paths = self.post(traffic)?;
+        let mut by_source: Vec<Vec<u32>> = vec![Vec::new(); self.placement.len()];
+        for (number, message) in (0u32..).zip(&traffic.messages) {
+            if !paths.path(number as usize).is_empty() {
+                by_source[message.source.index()].push(number);
+            }
+        }
+        let size = |number: &u32| traffic.messages[*number as usize].size.0 as f64;
+        let mut demands = Demands::default();
+        let mut extent = vec![0.0; self.capacity.len()];
+        let mut used: Vec<ChannelId> = Vec::new();
+        for messages in &by_source {
+            let all: f64 = messages.iter().map(size).sum();
+            for number in messages {
+                for &step in paths.path(*number as usize) {
+                    if extent[step.index()] == 0.0 {
+                        used.push(step);
+                    }
+                    extent[step.index()] += size(number) / all;
+                }
+            }
+            demands
+                .push(used.drain(..).map(|step| (step, std::mem::take(&mut extent[step.index()]))));
+            if demands.use_count() > Paths::MOST_STEPS {
+                return Err(TooManySteps);
+            }
+        }
         let mut rates = Vec::new();
-        self.sharing.rates(&self.capacity, &paths, |_| true, &mut rates);
-        for (message, rate) in traffic.messages.iter().zip(&rates) {
-            self.result.received_gb_s[message.target.index()] += rate;
+        self.sharing.rates(&self.capacity, &demands, |_| true, &mut rates);
+        for (messages, rate) in by_source.iter().zip(&rates) {
+            let all: f64 = messages.iter().map(size).sum();
+            for number in messages {
+                let target = traffic.messages[*number as usize].target;
+                self.result.received_gb_s[target.index()] += rate * size(number) / all;
+            }
             self.result.throughput_gb_s += rate;
         }
         self.steady_phases += 1;
@@ -119,9 +153,11 @@ impl<'g> Simulation<'g> {
                 open += usize::from(*left > 0.0);
             }
         }
+        let mut demands = Demands::default();
+        paths.iter().for_each(|path| demands.push(path.iter().map(|&step| (step, 1.0))));
         let (mut rates, mut time_ns) = (Vec::new(), 0.0);
         while open > 0 {
-            self.sharing.rates(&self.capacity, &paths, |message| left[message] > 0.0, &mut rates);
+            self.sharing.rates(&self.capacity, &demands, |message| left[message] > 0.0, &mut rates);
             // GB/s are bytes per ns. What ends within a part in 10^9 of the first ends with it: only rounding differs.
             let ends = |(left, rate): (&f64, &f64)| (*left > 0.0).then(|| left / rate);
             let step_ns = left.iter().zip(&rates).filter_map(ends).fold(f64::INFINITY, f64::min);

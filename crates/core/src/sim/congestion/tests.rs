@@ -63,6 +63,26 @@ fn four_nodes_that_cross_one_cable_get_a_quarter_each() {
 }
 
 #[test]
+fn a_rank_with_one_slow_path_is_slow_altogether() {
+    // Uniform traffic on a ring of three with two nodes a switch: 4 of a node's 5 messages leave its switch, 2 a side;
+    // a cable carries 2 x 2 of 10 fifths, so ranks reach 4 GB/s / (4 x 1/5) = 5 GB/s, but inject at most 4 GB/s.
+    let view = ring(3, 2);
+    let all = |ranks: u32| Traffic {
+        ranks,
+        messages: (0..ranks)
+            .flat_map(|s| (0..ranks).filter(move |&t| t != s).map(move |t| (s, t)))
+            .map(|(s, t)| Message { source: Rank(s), target: Rank(t), size: Bytes(1) })
+            .collect(),
+    };
+    let free = run(&view, &[all(6)], true, CongestionOptions::default());
+    assert!(close(free.throughput_gb_s, 24.0), "{}", free.throughput_gb_s);
+    // With six nodes a switch: 12 of 17 leave, 6 a side, 36 seventeenths on a cable: 4 x 17 / 36 GB/s a rank.
+    let crowded = run(&ring(3, 6), &[all(18)], true, CongestionOptions::default());
+    assert!(close(crowded.throughput_gb_s, 18.0 * 4.0 * 17.0 / 36.0));
+    assert!(crowded.received_gb_s.iter().all(|&r| close(r, 4.0 * 17.0 / 36.0)));
+}
+
+#[test]
 fn injection_limits_slow_senders_not_receivers() {
     let view = ring(3, 4);
     let options = CongestionOptions { injection_gb_s: Some(0.5) };
