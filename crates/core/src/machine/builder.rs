@@ -49,6 +49,12 @@ pub enum MachineError {
         /// The port.
         port: u8,
     },
+    /// A cable from a part to itself.
+    #[error("`{part}` is cabled to itself; a cable joins two parts")]
+    SelfLink {
+        /// The part's name.
+        part: String,
+    },
     /// More ports than an InfiniBand switch can number.
     #[error(
         "a switch has 1 to 254 ports, this one would need {radix}; use fewer nodes or cables a switch"
@@ -221,6 +227,9 @@ impl Builder {
         let mut channel_tail = Vec::with_capacity(self.links.len() * 2);
         let mut link_rate = Vec::with_capacity(self.links.len());
         for &(ends, rate) in &self.links {
+            if ends[0].0 == ends[1].0 {
+                return Err(MachineError::SelfLink { part: self.info(ends[0].0).name.clone() });
+            }
             link_rate.push(rate);
             for (part, port) in ends {
                 let info = self.info(part);
@@ -308,7 +317,7 @@ fn add_endpoints(machine: &mut Machine, infos: &BTreeMap<(NodeId, u8), EndpointI
             machine.channels_from(vertex).map(|channel| machine.tail(channel)).collect();
         for plug in cabled {
             let default = EndpointInfo {
-                guid: machine.part(vertex).guid + u64::from(plug.port),
+                guid: machine.part(vertex).guid.wrapping_add(plug.port.into()),
                 ..EndpointInfo::default()
             };
             machine.endpoint_info.push(infos.get(&(node, plug.port)).copied().unwrap_or(default));

@@ -5,10 +5,12 @@
 //! the only place that checks a machine. Does not route.
 
 mod builder;
+pub mod diff;
 pub mod formats;
 pub mod generators;
 mod graph;
 mod hierarchy;
+pub mod names;
 mod switch_graph;
 mod view;
 
