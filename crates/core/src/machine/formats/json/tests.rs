@@ -148,3 +148,13 @@ fn mistakes_name_the_line_or_the_key() {
         "m.json: `endpoints[0]` is port 1 of node 0; an endpoint is a node's port that has a cable"
     );
 }
+
+#[test]
+fn a_file_of_version_1_stays_readable() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/two_planes");
+    let [json, dump] = ["json", "ibnetdiscover"]
+        .map(|ending| std::fs::read(format!("{path}.{ending}")).unwrap());
+    let machine = read(&json, "two_planes.json").unwrap().machine;
+    assert_eq!(machine, read(&dump, "two_planes.ibnetdiscover").unwrap().machine);
+    assert_eq!(write(&machine, "json").unwrap().as_bytes(), json);
+}
