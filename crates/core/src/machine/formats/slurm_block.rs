@@ -52,15 +52,15 @@ impl Format for SlurmBlock {
                 return Err(twice(label, record.line, earlier, name, "is declared as a block"));
             }
             let nodes = record.names("nodes", label)?;
-            for node in &nodes {
-                if let Some(earlier) = node_lines.insert(node.clone(), record.line) {
-                    return Err(twice(label, record.line, earlier, node, "is put into a block"));
-                }
-            }
             if nodes.is_empty() || nodes.len() > 253 {
                 let found = format!("block `{name}` has {} nodes", nodes.len());
                 let allowed = "1 to 253 nodes stand below the one switch of a block";
                 return Err(topology_conf::wrong(label, record.line, found, allowed));
+            }
+            for node in &nodes {
+                if let Some(earlier) = node_lines.insert(node.clone(), record.line) {
+                    return Err(twice(label, record.line, earlier, node, "is put into a block"));
+                }
             }
             blocks.push((name.to_owned(), nodes));
         }
