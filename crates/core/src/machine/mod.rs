@@ -7,11 +7,17 @@
 mod bisection;
 mod builder;
 pub mod diff;
+mod distance;
 pub mod formats;
 pub mod generators;
 mod graph;
 mod hierarchy;
 pub mod names;
+mod partition;
+mod reach;
+#[cfg(test)]
+pub(crate) mod samples;
+mod summary;
 mod switch_graph;
 mod view;
 

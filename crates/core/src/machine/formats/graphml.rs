@@ -63,8 +63,12 @@ impl Format for Graphml {
         for link in machine.links() {
             let [a, b] = machine.ends(link);
             let rate = machine.rate(link);
-            let _ = write!(text, "    <edge source=\"v{}\" \
-                target=\"v{}\">", a.vertex.0, b.vertex.0);
+            let _ = write!(
+                text,
+                "    <edge source=\"v{}\" \
+                target=\"v{}\">",
+                a.vertex.0, b.vertex.0
+            );
             data(&mut text, "source_port", &a.port.to_string());
             data(&mut text, "target_port", &b.port.to_string());
             data(&mut text, "rate", &rate.to_string());

@@ -171,8 +171,11 @@ mod tests {
             crate::rng::Seed(1),
         );
         let text = write(&machine.unwrap(), "slurm-block").unwrap();
-        assert_eq!(text, "BlockName=s0.0 Nodes=n[0-1]\nBlockName=s0.1 \
-            Nodes=n[2-3]\nBlockSizes=2\n");
+        assert_eq!(
+            text,
+            "BlockName=s0.0 Nodes=n[0-1]\nBlockName=s0.1 \
+            Nodes=n[2-3]\nBlockSizes=2\n"
+        );
     }
 
     #[test]

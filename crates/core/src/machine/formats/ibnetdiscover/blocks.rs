@@ -129,8 +129,11 @@ impl<'a> Blocks<'a> {
             blocks.line(index + 1, text)?;
         }
         if blocks.pending.any {
-            return Err(blocks.cut_off("attributes stand at its end without their \
-                block".to_owned()));
+            return Err(blocks.cut_off(
+                "attributes stand at its end without their \
+                block"
+                    .to_owned(),
+            ));
         }
         if blocks.noise > NOISE_SHOWN {
             let more = blocks.noise - NOISE_SHOWN;
@@ -237,8 +240,14 @@ impl<'a> Blocks<'a> {
             Line::Noise => {
                 self.noise += 1;
                 if self.noise <= NOISE_SHOWN {
-                    self.warn(number, format!("skipped `{}`: no part of the \
-                        format", shorten(text)));
+                    self.warn(
+                        number,
+                        format!(
+                            "skipped `{}`: no part of the \
+                        format",
+                            shorten(text)
+                        ),
+                    );
                 }
             }
         }
@@ -318,18 +327,18 @@ impl<'a> Blocks<'a> {
         }
         let mut changes = Vec::new();
         if draft.radix != part.radix {
-            changes.push(format!("{} ports, not {}: the larger number \
-                holds", draft.radix, part.radix));
+            changes.push(format!(
+                "{} ports, not {}: the larger number \
+                holds",
+                draft.radix, part.radix
+            ));
             part.radix = part.radix.max(draft.radix);
         }
         if draft.name != part.name {
             changes.push(format!("the name `{}`: the first one holds", draft.name));
         }
         part.guid = part.guid.or(draft.guid);
-        for (kept, new) in [
-            (&mut part.vendor, draft.vendor),
-            (&mut part.device, draft.device),
-        ] {
+        for (kept, new) in [(&mut part.vendor, draft.vendor), (&mut part.device, draft.device)] {
             *kept = if *kept == 0 { new } else { *kept };
         }
         part.system_guid = if part.system_guid == 0 { draft.system_guid } else { part.system_guid };
@@ -374,8 +383,10 @@ impl<'a> Blocks<'a> {
         match lid? {
             lid if lid <= UNICAST_LIDS as u64 => Some(lid as u16),
             lid => {
-                let text = format!("LID {lid} is taken as unknown: unicast LIDs end at \
-                    {UNICAST_LIDS}");
+                let text = format!(
+                    "LID {lid} is taken as unknown: unicast LIDs end at \
+                    {UNICAST_LIDS}"
+                );
                 self.warn(number, text);
                 None
             }

@@ -93,6 +93,7 @@ fn too_many(format: &'static str, plane: usize, owners: usize) -> FormatError {
                 {UNICAST_LIDS}"
         ),
         advice: "write it as json, which keeps everything; planning is not limited by \
-            this".to_owned(),
+            this"
+            .to_owned(),
     }
 }

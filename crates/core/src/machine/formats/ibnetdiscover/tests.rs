@@ -95,8 +95,7 @@ fn the_stage_fabric_comes_back_equal_and_line_by_line() {
 #[test]
 fn generated_machines_come_back() {
     for notation in ["2-ary 3-tree", "kary-ntree(4;2;19)", "kary-ntree(2;1)"] {
-        let machine =
-            crate::machine::generators::make(notation, &Given::new(), Seed(1)).unwrap();
+        let machine = crate::machine::generators::make(notation, &Given::new(), Seed(1)).unwrap();
         assert_round_trip(&machine);
         // Generated machines get consecutive LIDs, ports first.
         let again = import(&write(&machine, "ibsim").unwrap()).machine;
@@ -114,8 +113,7 @@ fn generated_machines_come_back() {
 fn a_multigraph_of_two_planes_with_odd_names_comes_back() {
     let mut builder = Builder::new("odd; \"machine\" # 1", true);
     let names = ["", "same", "same", "a \"quoted\" name", "x=3 w=4"];
-    let switches: Vec<_> =
-        names.iter().map(|name| builder.switch(*name, 12).unwrap()).collect();
+    let switches: Vec<_> = names.iter().map(|name| builder.switch(*name, 12).unwrap()).collect();
     let slow = LinkRate { lanes: 1, speed: Speed::Sdr };
     for rate in [LinkRate::EDR, slow, LinkRate::QDR] {
         builder.cable(switches[0], switches[1], rate);
@@ -161,9 +159,7 @@ fn odd_parts_are_read_with_a_warning_for_each_guess() {
     let rates: Vec<String> = machine.links().map(|link| machine.rate(link).to_string()).collect();
     assert_eq!(
         rates,
-        [
-            "4xHDR", "1xEDR", "4xDDR", "4xNDR", "4xHDR", "4xHDR", "4xHDR", "4xHDR", "4xHDR"
-        ]
+        ["4xHDR", "1xEDR", "4xDDR", "4xNDR", "4xHDR", "4xHDR", "4xHDR", "4xHDR", "4xHDR"]
     );
     assert_eq!(
         warnings(&import),
@@ -210,8 +206,11 @@ fn grouped_output_gives_the_level_chassis() {
     let texts = warnings(&import);
     assert_eq!(
         texts,
-        ["6: skipped `Spine Nodes`: no part of the format", "15: skipped `Line Nodes`: no part of \
-            the format"]
+        [
+            "6: skipped `Spine Nodes`: no part of the format",
+            "15: skipped `Line Nodes`: no part of \
+            the format"
+        ]
     );
 }
 
@@ -269,8 +268,11 @@ fn line_ends_padding_and_bytes_outside_utf8_do_not_matter() {
     let at = STAGE.find("stage114").unwrap();
     bytes[at] = 0xff;
     let import = read(&bytes, "fabric").unwrap();
-    assert_eq!(warnings(&import), ["11: bytes that are no UTF-8 are read as U+FFFD, from this \
-        line on"]);
+    assert_eq!(
+        warnings(&import),
+        ["11: bytes that are no UTF-8 are read as U+FFFD, from this \
+        line on"]
+    );
     let short = STAGE.replace("S-f4521403001165a0", "Sf4521403001165A0");
     assert_eq!(self::import(&short).machine, self::import(STAGE).machine);
 }
@@ -297,11 +299,15 @@ fn contradictions_name_both_lines() {
          or import dumps of different times one by one)"
     );
     let text = "Switch 4 \"a\"\n[1] \"b\"[1]\n[1] \"b\"[2]\nSwitch 4 \"b\"\n";
-    assert!(sentence(text).starts_with("fabric:3: cables `a`[1] to `b`[2], but line 2 cables \
-        `a`[1] to `b`[1] ("));
+    assert!(sentence(text).starts_with(
+        "fabric:3: cables `a`[1] to `b`[2], but line 2 cables \
+        `a`[1] to `b`[1] ("
+    ));
     let text = "Switch 4 \"a\"\n[1] \"b\"[1]\n[2] \"b\"[1]\nSwitch 4 \"b\"\n";
-    assert!(sentence(text).starts_with("fabric:3: cables `a`[2] to `b`[1], but line 2 cables \
-        `a`[1] to `b`[1] ("));
+    assert!(sentence(text).starts_with(
+        "fabric:3: cables `a`[2] to `b`[1], but line 2 cables \
+        `a`[1] to `b`[1] ("
+    ));
     let text = "Switch 4 \"a\"\nHca 4 \"a\"\n";
     assert_eq!(
         sentence(text),
@@ -318,16 +324,26 @@ fn mistakes_in_a_line_are_told_with_what_is_allowed() {
          `[1](<port guid>) ...` (the line is damaged or edited: correct it, or run ibnetdiscover \
          again)"
     );
-    assert!(sentence("Switch 4 \"a\"\n[5] \"b\"[1]\n").starts_with("fabric:2: found port 5 of \
-        `a`; it has ports 1 to 4 ("));
-    assert!(sentence("Switch 4 \"a\"\n[1] \"b\"[5]\nSwitch 4 \"b\"\n").starts_with("fabric:2: \
-        found port 5 of `b`; it has ports 1 to 4 ("));
-    assert!(sentence("Switch 400 \"a\"\n").starts_with("fabric:1: `a` has 400 ports; a part has 1 \
-        to 254 ports ("));
-    assert!(sentence("[1] \"a\"[2] # \"x\"\n").starts_with("fabric:1: port 1 belongs to no part; \
-        port lines follow"));
-    assert!(sentence("vendid=0x1ffffffff\nSwitch 4 \"a\"\n").starts_with("fabric:1: found \
-        `vendid=0x1ffffffff`; "));
+    assert!(sentence("Switch 4 \"a\"\n[5] \"b\"[1]\n").starts_with(
+        "fabric:2: found port 5 of \
+        `a`; it has ports 1 to 4 ("
+    ));
+    assert!(sentence("Switch 4 \"a\"\n[1] \"b\"[5]\nSwitch 4 \"b\"\n").starts_with(
+        "fabric:2: \
+        found port 5 of `b`; it has ports 1 to 4 ("
+    ));
+    assert!(sentence("Switch 400 \"a\"\n").starts_with(
+        "fabric:1: `a` has 400 ports; a part has 1 \
+        to 254 ports ("
+    ));
+    assert!(sentence("[1] \"a\"[2] # \"x\"\n").starts_with(
+        "fabric:1: port 1 belongs to no part; \
+        port lines follow"
+    ));
+    assert!(sentence("vendid=0x1ffffffff\nSwitch 4 \"a\"\n").starts_with(
+        "fabric:1: found \
+        `vendid=0x1ffffffff`; "
+    ));
     assert_eq!(
         sentence("Switch 4 \"a\"\ninclude \"b.net\"\n"),
         "fabric:2: found `include \"b.net\"`; ibsim's include, module and @ aliases are not read \
@@ -451,8 +467,15 @@ fn a_fabric_of_64_000_nodes_is_read_in_linear_time() {
         for switch in 0..switches {
             let part = builder.switch(format!("s{switch}"), 34).unwrap();
             for node in 0..32 {
-                let node = builder.node(format!("host{} \
-                    mlx5_{}", switch * 16 + node / 2, node % 2), 1);
+                let node = builder.node(
+                    format!(
+                        "host{} \
+                    mlx5_{}",
+                        switch * 16 + node / 2,
+                        node % 2
+                    ),
+                    1,
+                );
                 builder.cable(node, part, LinkRate::EDR);
             }
             // Planes of 100 switches stay below the LIDs of a subnet.
@@ -467,7 +490,10 @@ fn a_fabric_of_64_000_nodes_is_read_in_linear_time() {
         let written = start.elapsed();
         let read = import(&text).machine;
         let (nodes, read_in) = (read.node_count(), start.elapsed() - written);
-        println!("{nodes} nodes, {} KB: written in {written:?}, read in \
-            {read_in:?}", text.len() >> 10);
+        println!(
+            "{nodes} nodes, {} KB: written in {written:?}, read in \
+            {read_in:?}",
+            text.len() >> 10
+        );
     }
 }
