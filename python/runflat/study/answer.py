@@ -155,7 +155,9 @@ def crossings(
         Failed parts, best engine before, best engine after.
     """
     engines = list(lines)
-    ends = [(lines[engine]["intercept"] or 0.0, lines[engine]["slope"] or 0.0) for engine in engines]
+    ends = [
+        (lines[engine]["intercept"] or 0.0, lines[engine]["slope"] or 0.0) for engine in engines
+    ]
     changes = _core.crossings(ends, 0.0, last)
     return [(x, engines[before], engines[after]) for x, before, after in changes]
 

@@ -125,7 +125,10 @@ def _facts(machine: Machine, results: Results) -> list[tuple[str, str]]:
         ("switches", f"{summary['switches']:,}"),
         ("switch-switch cables", f"{summary['links']:,}"),
         ("planes", f"{summary['planes']}"),
-        ("leaf switches", f"{summary['leaf_switches']} ({summary['unbalanced_leaves']} unbalanced)"),
+        (
+            "leaf switches",
+            f"{summary['leaf_switches']} ({summary['unbalanced_leaves']} unbalanced)",
+        ),
         ("degraded links", f"{summary['degraded_links']}"),
     ]
     if summary["diameter"] is not None:
@@ -155,7 +158,9 @@ def _series(
                 outcome=row["outcome"],
                 verdict=row["verdict"],
                 throughput_gb_s=throughput,
-                fraction_of_intact=throughput / intact if throughput is not None and intact else None,
+                fraction_of_intact=throughput / intact
+                if throughput is not None and intact
+                else None,
                 reason=row["reason"] or "",
             )
         )
