@@ -118,7 +118,7 @@ class Machine:
         dict
             The keys of `runflat machine show --json`.
         """
-        return self._core.summary()
+        return dict(self._core.summary())
 
     def switches(self) -> Table:
         """Return the switches as a table: index, name, guid, ports, nodes, alive."""
@@ -163,7 +163,7 @@ class Machine:
         dict
             Numbers of missing, extra, replaced and wrong parts and cables, and `differences`, a sentence for each.
         """
-        return self._core.diff(found._core)
+        return dict(self._core.diff(found._core))
 
     def fail(
         self,
@@ -282,7 +282,9 @@ def load(path: str | Path) -> Machine:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise FormatError(f"{path}: cannot be read: {error.strerror}; give a fabric file") from error
+        raise FormatError(
+            f"{path}: cannot be read: {error.strerror}; give a fabric file"
+        ) from error
     core, warnings = _core.Machine.read(data, str(path))
     return Machine(core, warnings=[f"{path}:{line}: {text}" for line, text in warnings])
 

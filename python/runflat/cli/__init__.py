@@ -50,7 +50,7 @@ class _Lazy(click.Group):
 )
 @click.version_option(__version__, prog_name="runflat")
 def group() -> None:
-    """What a failure costs on a large machine, and how to keep the job running."""
+    """What a failure costs on a large machine, and how to keep the job running."""  # noqa: D401
 
 
 def main() -> None:

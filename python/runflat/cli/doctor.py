@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -59,7 +60,11 @@ def command(as_json: bool) -> None:
         if at is None:
             click.echo(f"           {'':<24} {part.use}")
     missing = sum(at is None for _, at in found)
-    click.echo("Everything optional is here." if missing == 0 else f"{missing} optional parts missing; planning works without them.")
+    click.echo(
+        "Everything optional is here."
+        if missing == 0
+        else f"{missing} optional parts missing; planning works without them."
+    )
 
 
 def _program(*names: str) -> Callable[[], str | None]:
@@ -77,7 +82,7 @@ def _module(name: str) -> Callable[[], str | None]:
 
 def _mpi_with_fault_tolerance() -> str | None:
     """Look for an Open MPI that was built with ULFM: its `ompi_info` says so."""
-    for folder in (os.path.dirname(sys.executable), None):
+    for folder in (str(Path(sys.executable).parent), None):
         program = shutil.which("ompi_info", path=folder)
         if program is None:
             continue
@@ -87,7 +92,11 @@ def _mpi_with_fault_tolerance() -> str | None:
             ).stdout
         except (OSError, subprocess.TimeoutExpired):
             continue
-        if any("ft_mpi" in line or "FT Checkpoint" in line and "yes" in line for line in answer.splitlines()):
+        marks = (
+            "ft_mpi" in line or ("FT Checkpoint" in line and "yes" in line)
+            for line in answer.splitlines()
+        )
+        if any(marks):
             return program
     return None
 
@@ -95,11 +104,12 @@ def _mpi_with_fault_tolerance() -> str | None:
 def _namespaces() -> str | None:
     """Make a network namespace of our own in a child process; it goes when the child ends."""
     unshare = shutil.which("unshare")
-    if unshare is None or shutil.which("ip", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin") is None:
+    if (
+        unshare is None
+        or shutil.which("ip", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin") is None
+    ):
         return None
-    child = subprocess.run(
-        [unshare, "--net", "true"], capture_output=True, timeout=20, check=False
-    )
+    child = subprocess.run([unshare, "--net", "true"], capture_output=True, timeout=20, check=False)
     return "network namespaces" if child.returncode == 0 else None
 
 

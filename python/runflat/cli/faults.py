@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -26,10 +27,13 @@ def command() -> None:
     """Draw failures, the same for every recovery that is compared."""
 
 
-@command.command(epilog="Example: runflat faults draw fabric.txt --links 5 --seed 7", help=f"""\
+@command.command(
+    epilog="Example: runflat faults draw fabric.txt --links 5 --seed 7",
+    help=f"""\
 Draw what fails in a fabric. The first k failures of a sample are among its first k+1.
 
-{FABRIC_HELP}""")
+{FABRIC_HELP}""",
+)
 @click.argument("fabric")
 @click.option("--links", help="Switch-switch cables: a number or a per cent (rounded down).")
 @click.option("--switches", help="Switches: a number or a per cent.")
@@ -56,7 +60,7 @@ def draw(
     output: str | None,
     as_json: bool,
 ) -> int:
-    given: dict[str, object] = dict(read_params(params))
+    given: dict[str, Any] = dict(read_params(params))
     named = {"links": links, "switches": switches, "nodes": nodes}
     given |= {name: value for name, value in named.items() if value is not None}
     if keep_connected:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -42,20 +43,26 @@ def import_(file: str, output: str | None, as_json: bool) -> None:
     _show(machine, as_json)
 
 
-@command.command(epilog="Example: runflat machine show fabric.ibnetdiscover", help=f"""\
+@command.command(
+    epilog="Example: runflat machine show fabric.ibnetdiscover",
+    help=f"""\
 Say what is in a fabric: counts, planes, unbalanced leaves, degraded links, distances.
 
-{FABRIC_HELP}""")
+{FABRIC_HELP}""",
+)
 @click.argument("fabric")
 @json_option
 def show(fabric: str, as_json: bool) -> None:
     _show(read_fabric(fabric), as_json)
 
 
-@command.command(epilog="Example: runflat machine export fabric.txt --to slurm-tree", help=f"""\
+@command.command(
+    epilog="Example: runflat machine export fabric.txt --to slurm-tree",
+    help=f"""\
 Write a fabric in another format.
 
-{FABRIC_HELP}""")
+{FABRIC_HELP}""",
+)
 @click.argument("fabric")
 @click.option("--to", "format_", required=True, type=click.Choice(FORMATS), help="The format.")
 @click.option("-o", "output", type=click.Path(dir_okay=False), help="File; default: stdout.")
@@ -109,7 +116,7 @@ def make_() -> None:
     """
 
 
-def _generator_command(text: str, part: dict[str, Any]) -> click.Command:
+def _generator_command(text: str, part: Mapping[str, Any]) -> click.Command:
     notation = text != part.get("name")
     options: list[click.Parameter] = [
         click.Option(
@@ -159,7 +166,10 @@ def _show(machine: Machine, as_json: bool, *, seed: int | None = None) -> None:
         ("node links", summary["node_links"]),
         ("planes", summary["planes"]),
         ("leaf switches", summary["leaf_switches"]),
-        ("unbalanced leaves", _some(summary["unbalanced_leaves"], summary["unbalanced_leaf_names"])),
+        (
+            "unbalanced leaves",
+            _some(summary["unbalanced_leaves"], summary["unbalanced_leaf_names"]),
+        ),
         ("degraded links", _some(summary["degraded_links"], summary["degraded_link_names"])),
         ("rates", ", ".join(f"{count:,} x {rate}" for rate, count in summary["rates"])),
     ]
@@ -184,5 +194,3 @@ def _some(count: int, names: list[str]) -> str:
         return "none"
     shown = ", ".join(names[:MOST_NAMES])
     return f"{count}: {shown}{', ...' if count > MOST_NAMES else ''}"
-
-

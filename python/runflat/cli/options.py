@@ -44,10 +44,8 @@ params_option = click.option(
 
 def read_fabric(text: str, *, quiet: bool = False) -> Machine:
     """Read a fabric file, or generate what a notation says."""
-    if Path(text).exists() or not _is_notation(text):
-        machine = load(text)
-    else:
-        machine = make(text)
+    is_file = Path(text).exists() or not _is_notation(text)
+    machine = load(text) if is_file else make(text)
     if not quiet:
         for warning in machine.warnings[:MOST_WARNINGS]:
             click.echo(f"warning: {warning}", err=True)
@@ -86,7 +84,9 @@ def read_roots(path: str | None) -> list[str]:
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"{path}: cannot be read: {error}; give one GUID or name a line") from error
+        raise FormatError(
+            f"{path}: cannot be read: {error}; give one GUID or name a line"
+        ) from error
     roots = [line.split("#")[0].strip() for line in lines]
     roots = [root for root in roots if root]
     if not roots:
@@ -128,5 +128,3 @@ def facts(rows: list[tuple[str, object]]) -> Table:
     for label, value in rows:
         table.add_row(label, f"{value:,}" if isinstance(value, int) else str(value))
     return table
-
-

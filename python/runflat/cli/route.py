@@ -6,7 +6,7 @@ import time
 
 import click
 
-from runflat import Check, Refusal, _core, plugins
+from runflat import Check, Refusal, _core
 from runflat.cli.options import (
     FABRIC_HELP,
     break_fabric,
@@ -26,12 +26,16 @@ VERDICTS = {
 }
 
 
-@click.command(name="route", epilog="Example: runflat route fabric.txt --engine updn", help=f"""\
+@click.command(
+    name="route",
+    epilog="Example: runflat route fabric.txt --engine updn",
+    help=f"""\
 Route a fabric and prove the tables: every pair walked, every lane searched for a credit loop.
 
 Exit status 1 if the engine refuses, a pair has no route or a credit loop exists.
 
-{FABRIC_HELP}""")
+{FABRIC_HELP}""",
+)
 @click.argument("fabric")
 @click.option("--engine", default="minhop", show_default=True, help="minhop, updn or a plug-in.")
 @click.option("--roots", type=click.Path(dir_okay=False), help="Root GUID file, one a line.")
@@ -74,7 +78,7 @@ def command(
 def title(engine: str) -> str:
     """Return what tables call an engine."""
     titles = {part["name"]: part["title"] for part in _core.engines()}
-    return str(titles.get(engine, engine if engine in plugins.names("engine") else engine))
+    return titles.get(engine, engine)
 
 
 def check_rows(check: Check) -> list[tuple[str, object]]:

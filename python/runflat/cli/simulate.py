@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import click
 import numpy as np
@@ -27,12 +28,16 @@ from runflat.cli.route import title
 WORKLOADS = ", ".join(part["name"] for part in _core.workloads())
 
 
-@click.command(name="simulate", epilog="Example: runflat simulate fabric.txt --engine updn", help=f"""\
+@click.command(
+    name="simulate",
+    epilog="Example: runflat simulate fabric.txt --engine updn",
+    help=f"""\
 Run a workload over the routes of an engine and say what the fabric delivers.
 
 The congestion mode shares channels max-min fairly; latency, buffers and deadlock are left out.
 
-{FABRIC_HELP}""")
+{FABRIC_HELP}""",
+)
 @click.argument("fabric")
 @click.option("--engine", default="minhop", show_default=True, help="minhop, updn or a plug-in.")
 @click.option("--roots", type=click.Path(dir_okay=False), help="Root GUID file, one a line.")
@@ -61,8 +66,8 @@ def command(
     routing = machine.route(engine, roots=read_roots(roots))
     if isinstance(routing, Refusal):
         if as_json:
-            values = {"engine": engine, "reason": routing.reason, "throughput_gb_s": None}
-            print_json("refused", values, seed=seed)
+            refusal = {"engine": engine, "reason": routing.reason, "throughput_gb_s": None}
+            print_json("refused", refusal, seed=seed)
         else:
             click.echo(f"{title(engine)} refuses {machine.name}: {routing.reason}")
         return 1
@@ -74,7 +79,7 @@ def command(
     cpu_seconds = time.process_time() - started
     received = result.received_gb_s
     if as_json:
-        values = {
+        values: dict[str, Any] = {
             "engine": engine,
             "mode": mode,
             "traffic": traffic,
@@ -106,11 +111,15 @@ def command(
         rows.append(("time", f"{result.simulated_ns / 1000:,.3f} us"))
     if received.size:
         low, mid, high = np.quantile(received, [0, 0.5, 1])
-        rows.append(("received per node", f"{low:.3f} / {mid:.3f} / {high:.3f} GB/s (min / median / max)"))
+        rows.append(
+            ("received per node", f"{low:.3f} / {mid:.3f} / {high:.3f} GB/s (min / median / max)")
+        )
     if stats:
         rows.append(("processor time", f"{cpu_seconds:.3f} s"))
         rows += [("hot channel", text) for text in machine._core.hottest(result.load.tolist(), 5)]
     show_table(facts(rows))
     if check.verdict != "ok":
-        click.echo(f"warning: the routing check says {check.verdict}; see `runflat route`", err=True)
+        click.echo(
+            f"warning: the routing check says {check.verdict}; see `runflat route`", err=True
+        )
     return 0 if check.verdict == "ok" else 1

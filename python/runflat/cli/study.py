@@ -189,7 +189,11 @@ def _table(found: MachineAnswer) -> Table:
             if cell.mean_gb_s is None:
                 cells.append("refused")
                 continue
-            parts = [f"{cell.mean_gb_s:,.0f} = {cell.left()}" if cell.intact_gb_s else f"{cell.mean_gb_s:,.0f}"]
+            parts = [
+                f"{cell.mean_gb_s:,.0f} = {cell.left()}"
+                if cell.intact_gb_s
+                else f"{cell.mean_gb_s:,.0f}"
+            ]
             if cell.refused:
                 parts.append(f"refused {cell.refused} of {cell.samples}")
             if cell.deadlocks:
@@ -228,8 +232,8 @@ def _as_json(answers: list[MachineAnswer], folder: Path) -> dict[str, Any]:
 
 
 def _write_report(results: Results, folder: Path, page: Path) -> None:
-    from runflat.study.report_data import report_of
     from runflat.report import render
+    from runflat.study.report_data import report_of
     from runflat.study.results import write_whole
 
     write_whole(page, render(report_of(results, folder)).encode())

@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from runflat._core import RunflatError
 
@@ -128,7 +128,7 @@ def read_journals(folder: Path, key: str) -> dict[int, list[Row]]:
     return done
 
 
-def _read(path: Path) -> tuple[list[dict[str, object]], int]:  # type: ignore[type-arg]
+def _read(path: Path) -> tuple[list[dict[str, Any]], int]:
     """Return whole entries and the number of bytes they take."""
     entries = []
     good_bytes = 0

@@ -81,9 +81,7 @@ class Results:
     @classmethod
     def from_rows(cls, plan: Plan, tables: dict[str, list[Row]]) -> Results:
         """Make tables of rows in order of scenarios."""
-        return cls(
-            plan, **{name: Table.from_rows(COLUMNS[name], tables[name]) for name in COLUMNS}
-        )
+        return cls(plan, **{name: Table.from_rows(COLUMNS[name], tables[name]) for name in COLUMNS})
 
     def write(self, folder: Path) -> list[Path]:
         """Write `throughput.parquet` and `lost_paths.parquet`, each in one piece or not at all.

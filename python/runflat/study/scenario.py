@@ -98,7 +98,7 @@ class ScenarioSet:
         """Return the scenario's machine with the failures of a sample."""
         faults = self.plan.faults
         level = self.level(scenario)
-        params = {**faults.params, faults.vary: level}
+        params: dict[str, Any] = {**faults.params, faults.vary: level}
         intact = self.intact(scenario.machine)
         return intact.fail(model=faults.model, seed=self.plan.seed, sample=sample, **params)
 
