@@ -90,8 +90,7 @@ fn what_is_not_found_is_told_with_what_comes_near() {
     assert_eq!(part("spine"), "there is no part `spine`; did you mean `MF0;spine:SX6036/U1`");
     assert_eq!(
         part("gpu1234"),
-        "there is no part `gpu1234`; list all with `runflat machine show --parts`, or give a GUID \
-         as 0x..."
+        "there is no part `gpu1234`; give the name as the fabric file has it, or a GUID as 0x..."
     );
     assert_eq!(part("n2"), "`n2` is the name of 2 parts (n2 mlx5_0, n2 mlx5_1); give the GUID");
     assert_eq!(

@@ -204,12 +204,7 @@ fn grouped_output_gives_the_level_chassis() {
     let level = import.machine.level("chassis").unwrap();
     assert_eq!(level.groups, ["chassis 1"]);
     assert_eq!(level.of_vertex, [0, 0, u32::MAX]);
-    let texts = warnings(&import);
-    assert_eq!(
-        texts,
-        ["6: skipped `Spine Nodes`: no part of the format", "15: skipped `Line Nodes`: no part of \
-                                                             the format"]
-    );
+    assert_eq!(warnings(&import), Vec::<String>::new());
 }
 
 #[test]
@@ -291,12 +286,14 @@ fn contradictions_name_both_lines() {
          `MF0;ib5:SX6036/U1`[3] to `stage112 mlx4_0`[1] (a port holds one cable and both ends must \
          list the same one: correct the wrong line, or import dumps of different times one by one)"
     );
-    let text = "Switch 4 \"a\"\n[1] \"b\"[1]\n[1] \"b\"[2]\nSwitch 4 \"b\"\n";
-    assert!(sentence(text).starts_with("fabric:3: cables `a`[1] to `b`[2], but line 2 cables \
-                                        `a`[1] to `b`[1] ("));
-    let text = "Switch 4 \"a\"\n[1] \"b\"[1]\n[2] \"b\"[1]\nSwitch 4 \"b\"\n";
-    assert!(sentence(text).starts_with("fabric:3: cables `a`[2] to `b`[1], but line 2 cables \
-                                        `a`[1] to `b`[1] ("));
+    for (lines, says) in [
+        ("[1] \"b\"[1]\n[1] \"b\"[2]", "`a`[1] to `b`[2], but line 2 cables `a`[1] to `b`[1] ("),
+        ("[1] \"b\"[1]\n[2] \"b\"[1]", "`a`[2] to `b`[1], but line 2 cables `a`[1] to `b`[1] ("),
+        ("[1] \"a\"[2]\n[2] \"b\"[1]", "`a`[2] to `b`[1], but line 2 cables `a`[1] to `a`[2] ("),
+    ] {
+        let sentence = sentence(&format!("Switch 4 \"a\"\n{lines}\nSwitch 4 \"b\"\n"));
+        assert!(sentence.starts_with(&format!("fabric:3: cables {says}")), "{sentence}");
+    }
     let text = "Switch 4 \"a\"\nHca 4 \"a\"\n";
     assert_eq!(
         sentence(text),
@@ -305,14 +302,12 @@ fn contradictions_name_both_lines() {
 }
 
 #[test]
-fn a_cable_to_itself_must_agree_with_its_other_end_too() {
-    let text = "Switch 4 \"a\"\n[1] \"a\"[2]\n[2] \"b\"[1]\nSwitch 4 \"b\"\n[1] \"a\"[2]\n";
-    assert!(sentence(text).starts_with("fabric:3: cables `a`[2] to `b`[1], but line 2 cables \
-                                        `a`[1] to"));
-    let import = import("Switch 4 \"a\"\n[1] \"a\"[1]\n[3] \"b\"[1]\nSwitch 4 \"b\"\n[1] \
-        \"a\"[3]\n");
+fn a_port_cabled_to_itself_is_left_out() {
+    let text = "Switch 4 \"a\"\n[1] \"a\"[1]\n[3] \"b\"[1]\nSwitch 4 \"b\"\n[1] \"a\"[3]\n";
+    let import = import(text);
     assert_eq!(import.machine.link_count(), 1);
-    assert_eq!(import.warnings[0].text, "a cable from port 1 of `a` to its own port 1 is left out");
+    let text = "a cable from port 1 of `a` to its own port 1 is left out";
+    assert_eq!(import.warnings[0].text, text);
 }
 
 #[test]
@@ -323,16 +318,16 @@ fn mistakes_in_a_line_are_told_with_what_is_allowed() {
          4xEDR`, from a node `[1](<port guid>) ...` (the line is damaged or edited: correct it, or \
          run ibnetdiscover again)"
     );
-    assert!(sentence("Switch 4 \"a\"\n[5] \"b\"[1]\n").starts_with("fabric:2: found port 5 of `a`; \
-                                                                    it has ports 1 to 4 ("));
-    assert!(sentence("Switch 4 \"a\"\n[1] \"b\"[5]\nSwitch 4 \"b\"\n").starts_with("fabric:2: \
-        found port 5 of `b`; it has ports 1 to 4 ("));
-    assert!(sentence("Switch 400 \"a\"\n").starts_with("fabric:1: `a` has 400 ports; a part has 1 \
-                                                        to 254 ports ("));
-    assert!(sentence("[1] \"a\"[2] # \"x\"\n").starts_with("fabric:1: port 1 belongs to no part; \
-                                                            port lines follow"));
-    assert!(sentence("vendid=0x1ffffffff\nSwitch 4 \"a\"\n").starts_with("fabric:1: found \
-                                                                          `vendid=0x1ffffffff`; "));
+    for (text, begins) in [
+        ("Switch 4 \"a\"\n[5] \"b\"[1]\n", "2: found port 5 of `a`; it has ports 1 to 4 ("),
+        ("Switch 4 \"a\"\n[1] \"b\"[5]\nSwitch 4 \"b\"\n", "2: found port 5 of `b`; it has"),
+        ("Switch 400 \"a\"\n", "1: `a` has 400 ports; a part has 1 to 254 ports ("),
+        ("[1] \"a\"[2] # \"x\"\n", "1: port 1 belongs to no part; port lines follow"),
+        ("vendid=0x1ffffffff\nSwitch 4 \"a\"\n", "1: found `vendid=0x1ffffffff`; "),
+    ] {
+        let sentence = sentence(text);
+        assert!(sentence.starts_with(&format!("fabric:{begins}")), "{sentence}");
+    }
     assert_eq!(
         sentence("Switch 4 \"a\"\ninclude \"b.net\"\n"),
         "fabric:2: found `include \"b.net\"`; ibsim's include, module and @ aliases are not read \

@@ -124,17 +124,18 @@ fn says_which_line_is_wrong() {
         sentence("SwitchName=a Nodes=n0\nSwitchName=b Nodes=n0\n"),
         "topology.conf:2: `n0` is put below a switch, but line 1 says so of it too (name it once)"
     );
-    assert!(sentence("SwitchName=a Switches=b\n").starts_with("topology.conf:1: switch `b` stands \
-                                                               below `a`; it needs a line"));
-    assert!(sentence("SwitchName=a Switches=b\nSwitchName=b \
-        Switches=a\n").starts_with("topology.conf:1: switch `a` stands below itself; "));
-    assert!(sentence("SwitchName=a Node=n0\n").starts_with("topology.conf:1: found `Node=n0`; keys \
-                                                            are switchname, nodes, "));
-    assert!(sentence("SwitchName=a Nodes=n[0-299]\n").starts_with("topology.conf:1: switch `a` \
-                                                                   needs 300 ports; a switch has \
-                                                                   at most 254"));
-    assert!(sentence("SwitchName=a Nodes=n0\nBlockName=b \
-        Nodes=n1\n").starts_with("topology.conf:2: found `BlockName=b`; keys are"));
+    for (text, begins) in [
+        ("SwitchName=a Switches=b\n", "1: switch `b` stands below `a`; it needs a line"),
+        ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "1: switch `a` stands below \
+            itself; "),
+        ("SwitchName=a Node=n0\n", "1: found `Node=n0`; keys are switchname, nodes, "),
+        ("SwitchName=a Nodes=n[0-299]\n", "1: switch `a` needs 300 ports; a switch has at most \
+            254"),
+        ("SwitchName=a Nodes=n0\nBlockName=b Nodes=n1\n", "2: found `BlockName=b`; keys are"),
+    ] {
+        let sentence = sentence(text);
+        assert!(sentence.starts_with(&format!("topology.conf:{begins}")), "{sentence}");
+    }
 }
 
 #[test]
