@@ -168,7 +168,8 @@ fn word(text: &str) -> Result<Line<'_>, Malformed> {
     }
     let mut words = text.split_whitespace();
     Ok(match (words.next(), words.next()) {
-        (Some("Spine" | "Line"), Some("Nodes")) | (Some("Chassis"), Some("Switches")) => Line::Empty,
+        (Some("Spine" | "Line"), Some("Nodes")) => Line::Empty,
+        (Some("Chassis"), Some("Switches")) => Line::Empty,
         (Some("Chassis"), Some(number)) => match number.parse() {
             Ok(number) => Line::Chassis(Some(number)),
             Err(_) => Line::Noise,
