@@ -359,8 +359,7 @@ impl<'a> Names<'a> {
         near.sort_unstable();
         near.truncate(SHOWN);
         if near.is_empty() {
-            return "list all with `runflat machine show --parts`, or give a GUID as 0x..."
-                .to_owned();
+            return "give the name as the fabric file has it, or a GUID as 0x...".to_owned();
         }
         let near = near.iter().map(|&(_, vertex)| format!("`{}`", self.part(vertex)));
         format!("did you mean {}", near.collect::<Vec<_>>().join(", "))

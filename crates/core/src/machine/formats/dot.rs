@@ -167,11 +167,23 @@ mod tests {
     fn parallel_cables_of_one_rate_are_one_edge() {
         assert_eq!(
             write(&two_switches(), Cables::Merged),
-            "graph \"two\" {\n  rankdir=BT;\n  node [shape=box];\n  { rank=same; // layer 0\n    \
-             v2 [label=\"n\", shape=ellipse];\n  }\n  { rank=same; // layer 1\n    v0 [label=\"a \
-             \\\"1\\\"\"];\n  }\n  \
-             { rank=same; // layer 2\n    v1 [label=\"b\"];\n  }\n  v0 -- v1 [label=\"4xQDR\"];\n  \
-             v0 -- v1 [label=\"2 x 4xEDR\", penwidth=2];\n  v0 -- v2;\n}\n"
+            r#"graph "two" {
+  rankdir=BT;
+  node [shape=box];
+  { rank=same; // layer 0
+    v2 [label="n", shape=ellipse];
+  }
+  { rank=same; // layer 1
+    v0 [label="a \"1\""];
+  }
+  { rank=same; // layer 2
+    v1 [label="b"];
+  }
+  v0 -- v1 [label="4xQDR"];
+  v0 -- v1 [label="2 x 4xEDR", penwidth=2];
+  v0 -- v2;
+}
+"#
         );
     }
 

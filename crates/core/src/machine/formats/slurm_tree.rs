@@ -80,13 +80,8 @@ impl Tree {
         for record in records {
             let Some(name) = record.field("switchname") else {
                 let found = "found a line without `SwitchName=`".to_owned();
-                return Err(topology_conf::wrong(
-                    label,
-                    record.line,
-                    found,
-                    "every line names a \
-                    switch",
-                ));
+                let allowed = "every line names a switch";
+                return Err(topology_conf::wrong(label, record.line, found, allowed));
             };
             if let Some(&known) = switch_index.get(name) {
                 let (_, earlier): &(String, usize) = &switches[known];

@@ -24,12 +24,9 @@ fn names_of_formats_are_unique_and_found() {
     assert_eq!(
         find("ibnet").err().map(|error| error.to_string()).unwrap_or_default(),
         "there is no format `ibnet`; there are ibnetdiscover (the output of ibnetdiscover, or a \
-            net file of ibsim), \
-         json (runflat's own, which keeps everything), slurm-tree (Slurm's topology.conf with \
-         SwitchName= lines), \
-         slurm-block (Slurm's topology.conf with BlockName= lines), dot (Graphviz, for a \
-         picture), graphml (GraphML, for \
-         graph programs)"
+         net file of ibsim), json (runflat's own, which keeps everything), slurm-tree (Slurm's \
+         topology.conf with SwitchName= lines), slurm-block (Slurm's topology.conf with BlockName= \
+         lines), dot (Graphviz, for a picture), graphml (GraphML, for graph programs)"
     );
 }
 
@@ -51,10 +48,9 @@ fn every_written_format_that_is_read_is_recognised() {
 fn what_is_no_fabric_is_told_with_all_that_is_read() {
     let sentence = |bytes: &[u8]| read(bytes, "file").unwrap_err().to_string();
     let known = "a fabric file is ibnetdiscover (the output of ibnetdiscover, or a net file of \
-        ibsim), json (runflat's \
-                 own, which keeps everything), slurm-tree (Slurm's topology.conf with SwitchName= \
-                 lines), slurm-block \
-                 (Slurm's topology.conf with BlockName= lines)";
+                 ibsim), json (runflat's own, which keeps everything), slurm-tree (Slurm's \
+                 topology.conf with SwitchName= lines), slurm-block (Slurm's topology.conf with \
+                 BlockName= lines)";
     assert_eq!(sentence(b" \n\n"), format!("file: found an empty file; {known}"));
     assert_eq!(sentence(b"\x7fELF\0\0"), format!("file: found binary data; {known}"));
     assert_eq!(
@@ -67,14 +63,12 @@ fn what_is_no_fabric_is_told_with_all_that_is_read() {
     );
     assert_eq!(
         sentence(b"{}"),
-        "file: `format` is missing; of all JSON only `runflat-machine` is \
-        read"
+        "file: `format` is missing; of all JSON only `runflat-machine` is read"
     );
     assert_eq!(
         sentence(b"{\"format\": 3"),
         "file:1: invalid type: integer `3`, expected a string; wanted is the JSON of a \
-            runflat-machine, version 1 (write \
-         any machine as json to see one)"
+         runflat-machine, version 1 (write any machine as json to see one)"
     );
 }
 

@@ -45,8 +45,7 @@ fn every_part_and_cable_is_found_by_what_it_is_called() {
     }
     assert_eq!(
         names.link(LinkId(6)),
-        "leaf (guid 0x0053000000000002)[1] <-> \
-        MF0;spine:SX6036/U1[3]"
+        "leaf (guid 0x0053000000000002)[1] <-> MF0;spine:SX6036/U1[3]"
     );
 }
 
@@ -72,8 +71,7 @@ fn guids_hosts_and_plugs_are_found_in_any_usual_form() {
         "n1 [1]",
         "S-0053000000000001[1]",
         "n1[1] <-> 0x53000000000001[1]",
-        "n1 \
-        <-> 0x53000000000001",
+        "n1 <-> 0x53000000000001",
     ] {
         assert_eq!(names.find_link(text), Ok(LinkId(0)), "{text}");
     }
@@ -87,20 +85,18 @@ fn what_is_not_found_is_told_with_what_comes_near() {
     let link = |text: &str| names.find_link(text).unwrap_err().to_string();
     assert_eq!(
         part("n3"),
-        "there is no part `n3`; did you mean `n1 mlx5_0`, `n2 mlx5_0`, `n2 \
-        mlx5_1`"
+        "there is no part `n3`; did you mean `n1 mlx5_0`, `n2 mlx5_0`, `n2 mlx5_1`"
     );
     assert_eq!(part("spine"), "there is no part `spine`; did you mean `MF0;spine:SX6036/U1`");
     assert_eq!(
         part("gpu1234"),
-        "there is no part `gpu1234`; list all with `runflat machine show --parts`, or give a GUID \
-            as 0x..."
+        "there is no part `gpu1234`; give the name as the fabric file has it, or a GUID as 0x..."
     );
     assert_eq!(part("n2"), "`n2` is the name of 2 parts (n2 mlx5_0, n2 mlx5_1); give the GUID");
     assert_eq!(
         part("leaf"),
         "`leaf` is the name of 2 parts (leaf (guid 0x0053000000000001), leaf (guid \
-            0x0053000000000002)); give the GUID"
+         0x0053000000000002)); give the GUID"
     );
     assert_eq!(
         names.find_switch("n1").unwrap_err().to_string(),
@@ -108,18 +104,16 @@ fn what_is_not_found_is_told_with_what_comes_near() {
     );
     assert_eq!(
         link("n1"),
-        "`n1` is no cable; write one plug, `switch[3]`, or both, `switch[3] \
-        <-> node[1]`"
+        "`n1` is no cable; write one plug, `switch[3]`, or both, `switch[3] <-> node[1]`"
     );
     assert_eq!(
         link("0x53000000000001[9]"),
-        "port 9 of `leaf (guid 0x0053000000000001)` has no \
-        cable; its cabled ports are 1-6"
+        "port 9 of `leaf (guid 0x0053000000000001)` has no cable; its cabled ports are 1-6"
     );
     assert_eq!(
         link("n1[1] <-> 0x53000000000001[2]"),
         "`n1[1] <-> 0x53000000000001[2]` is not one cable; `n1 mlx5_0[1]` is cabled to `leaf (guid \
-            0x0053000000000001)[1]`"
+         0x0053000000000001)[1]`"
     );
     assert_eq!(
         link("0x53000000000001 <-> MF0;spine:SX6036/U1"),
@@ -152,7 +146,7 @@ proptest! {
     #[test]
     fn names_lead_back_whatever_they_are(
         names in proptest::collection::vec("[ab0x\\[\\]<> ()-]{0,8}|0x0000000000000002|a \\(guid \
-            0x0000000000000001\\)", 2..8),
+                                            0x0000000000000001\\)", 2..8),
     ) {
         let mut builder = Builder::new("names", true);
         let mut parts = Vec::new();

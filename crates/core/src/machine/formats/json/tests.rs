@@ -90,8 +90,8 @@ fn mistakes_name_the_line_or_the_key() {
         assert!(good.contains(from), "{from}");
         read(good.replacen(from, to, 1).as_bytes(), "m.json").unwrap_err().to_string()
     };
-    let wanted = "wanted is the JSON of a runflat-machine, version 1 (write any machine as json \
-        to see one)";
+    let wanted = "wanted is the JSON of a runflat-machine, version 1 (write any machine as json to \
+                  see one)";
     assert_eq!(
         sentence("\"rate\":\"4xQDR\"", "\"rat\":\"4xQDR\""),
         format!("m.json:15: unknown field `rat`, expected `ends` or `rate`; {wanted}")
@@ -100,8 +100,7 @@ fn mistakes_name_the_line_or_the_key() {
         sentence("\"4xQDR\"", "\"4xFOO\""),
         format!(
             "m.json:15: `4xFOO` is no link rate; write lanes x speed, as in 4xEDR (lanes 1, 2, 4, \
-                8, 12; speeds SDR DDR \
-             QDR FDR10 FDR EDR HDR NDR XDR); {wanted}"
+             8, 12; speeds SDR DDR QDR FDR10 FDR EDR HDR NDR XDR); {wanted}"
         )
     );
     assert_eq!(
@@ -118,8 +117,8 @@ fn mistakes_name_the_line_or_the_key() {
     );
     assert_eq!(
         sentence("{\"node\":1,", "{\"node\":3,"),
-        "m.json: `links[1].ends[0]` has switch none and node 3; it names one of 2 switches or 3 \
-            nodes, from 0"
+        "m.json: `links[1].ends[0]` has switch none and node 3; there are 2 switches and 3 nodes, \
+         from 0"
     );
     assert_eq!(sentence("\"port\":8", "\"port\":9"), "m.json: `s\t0` has ports 1 to 8, got port 9");
     assert_eq!(

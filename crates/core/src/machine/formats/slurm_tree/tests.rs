@@ -118,39 +118,30 @@ fn says_which_line_is_wrong() {
     assert_eq!(
         sentence("SwitchName=a Nodes=n[0-\n"),
         "topology.conf:1: `n[0-` has a bracket without its partner; names read as in \
-            `node[0-3,12],login1` (correct the \
-         line as `man topology.conf` shows)"
+         `node[0-3,12],login1` (correct the line as `man topology.conf` shows)"
     );
     assert_eq!(
         sentence("SwitchName=a Nodes=n0\nSwitchName=b Nodes=n0\n"),
         "topology.conf:2: `n0` is put below a switch, but line 1 says so of it too (name it once)"
     );
-    assert!(sentence("SwitchName=a Switches=b\n").starts_with(
-        "topology.conf:1: switch `b` stands \
-        below `a`; it needs a line"
-    ));
-    assert!(
-        sentence(
-            "SwitchName=a Switches=b\nSwitchName=b \
-        Switches=a\n"
-        )
-        .starts_with("topology.conf:1: switch `a` stands below itself; ")
-    );
-    assert!(sentence("SwitchName=a Node=n0\n").starts_with(
-        "topology.conf:1: found `Node=n0`; \
-        keys are switchname, nodes, "
-    ));
-    assert!(sentence("SwitchName=a Nodes=n[0-299]\n").starts_with(
-        "topology.conf:1: switch `a` \
-        needs 300 ports; a switch has at most 254"
-    ));
-    assert!(
-        sentence(
-            "SwitchName=a Nodes=n0\nBlockName=b \
-        Nodes=n1\n"
-        )
-        .starts_with("topology.conf:2: found `BlockName=b`; keys are")
-    );
+    for (text, begins) in [
+        ("SwitchName=a Switches=b\n", "1: switch `b` stands below `a`; it needs a line"),
+        (
+            "SwitchName=a Switches=b\nSwitchName=b Switches=a\n",
+            "1: switch `a` stands below \
+            itself; ",
+        ),
+        ("SwitchName=a Node=n0\n", "1: found `Node=n0`; keys are switchname, nodes, "),
+        (
+            "SwitchName=a Nodes=n[0-299]\n",
+            "1: switch `a` needs 300 ports; a switch has at most \
+            254",
+        ),
+        ("SwitchName=a Nodes=n0\nBlockName=b Nodes=n1\n", "2: found `BlockName=b`; keys are"),
+    ] {
+        let sentence = sentence(text);
+        assert!(sentence.starts_with(&format!("topology.conf:{begins}")), "{sentence}");
+    }
 }
 
 #[test]
@@ -161,7 +152,6 @@ fn a_machine_without_hosts_below_switches_has_no_tree() {
     assert_eq!(
         write(&builder.build().unwrap(), "slurm").unwrap_err().to_string(),
         "slurm-tree cannot hold this machine: no switch has a host below it (Slurm's tree begins \
-            at leaf switches; \
-         write it as json or ibnetdiscover)"
+         at leaf switches; write it as json or ibnetdiscover)"
     );
 }
