@@ -82,8 +82,7 @@ fn merged(machine: &Machine, text: &mut String) {
     }
     for ((a, b, lanes, speed), count) in edges {
         let rate = LinkRate { lanes, speed };
-        let between_switches =
-            machine.as_switch(a).is_some() && machine.as_switch(b).is_some();
+        let between_switches = machine.as_switch(a).is_some() && machine.as_switch(b).is_some();
         let label = match count {
             1 if !between_switches => String::new(),
             1 => format!(" [label=\"{rate}\"]"),
@@ -111,8 +110,7 @@ fn each(machine: &Machine, text: &mut String) {
 /// Nodes, then the switches that they are cabled to, and so on; last what no cable joins to a node.
 fn layers(machine: &Machine) -> Vec<Vec<VertexId>> {
     let mut seen = vec![false; machine.vertex_count()];
-    let mut layer: Vec<VertexId> =
-        machine.nodes().map(|node| machine.node_vertex(node)).collect();
+    let mut layer: Vec<VertexId> = machine.nodes().map(|node| machine.node_vertex(node)).collect();
     layer.iter().for_each(|vertex| seen[vertex.index()] = true);
     let mut layers = Vec::new();
     while !layer.is_empty() {

@@ -268,8 +268,7 @@ impl File {
                     "an endpoint is a node's port that has a cable".to_owned(),
                 );
             }
-            let info =
-                EndpointInfo { guid: endpoint.guid.0, lid: endpoint.lid, lmc: endpoint.lmc };
+            let info = EndpointInfo { guid: endpoint.guid.0, lid: endpoint.lid, lmc: endpoint.lmc };
             builder.endpoint_info(NodeId(endpoint.node), endpoint.port, info);
         }
         if let Some(coordinates) = self.coordinates {

@@ -326,10 +326,7 @@ impl<'a> Blocks<'a> {
             changes.push(format!("the name `{}`: the first one holds", draft.name));
         }
         part.guid = part.guid.or(draft.guid);
-        for (kept, new) in [
-            (&mut part.vendor, draft.vendor),
-            (&mut part.device, draft.device),
-        ] {
+        for (kept, new) in [(&mut part.vendor, draft.vendor), (&mut part.device, draft.device)] {
             *kept = if *kept == 0 { new } else { *kept };
         }
         part.system_guid = if part.system_guid == 0 { draft.system_guid } else { part.system_guid };

@@ -166,10 +166,7 @@ fn contradiction(blocks: &Blocks<'_>, one: usize, other: usize) -> FormatError {
 }
 
 /// A dump lists every cable twice. If only its last block is silent about cables, the file ends inside that block.
-fn check_ends(
-    blocks: &Blocks<'_>,
-    one_sided: &[(usize, (usize, u8))],
-) -> Result<(), FormatError> {
+fn check_ends(blocks: &Blocks<'_>, one_sided: &[(usize, (usize, u8))]) -> Result<(), FormatError> {
     let Some(&last) = blocks.current.as_ref() else {
         return Err(blocks.cut_off("it declares no switch and no node".to_owned()));
     };
@@ -200,8 +197,7 @@ fn check_last_line(
     }
     let mirror = plugs.get(&far_plug(blocks, own)?).map(|&mirror| &blocks.ports[mirror]);
     let Some(mirror) = mirror else { return Ok(()) };
-    let lids_differ =
-        own.far_lid.is_some() && mirror.lid.is_some() && own.far_lid != mirror.lid;
+    let lids_differ = own.far_lid.is_some() && mirror.lid.is_some() && own.far_lid != mirror.lid;
     if own.rate != mirror.rate || lids_differ {
         return Err(blocks.cut_off(format!(
             "its last line has no end, and says less than line {} of the same cable",

@@ -72,8 +72,10 @@ fn guids(blocks: &mut Blocks<'_>) -> Result<Vec<u64>, FormatError> {
         match (guids[at], of_id) {
             (Some(guid), Some(of_id)) if guid != of_id => {
                 let shown = blocks.shown(at);
-                let text = format!("the id of `{shown}` is not its GUID, 0x{guid:016x}, which \
-                                    holds");
+                let text = format!(
+                    "the id of `{shown}` is not its GUID, 0x{guid:016x}, which \
+                                    holds"
+                );
                 warnings.push((part.line, text));
                 continue;
             }

@@ -95,8 +95,7 @@ fn the_stage_fabric_comes_back_equal_and_line_by_line() {
 #[test]
 fn generated_machines_come_back() {
     for notation in ["2-ary 3-tree", "kary-ntree(4;2;19)", "kary-ntree(2;1)"] {
-        let machine =
-            crate::machine::generators::make(notation, &Given::new(), Seed(1)).unwrap();
+        let machine = crate::machine::generators::make(notation, &Given::new(), Seed(1)).unwrap();
         assert_round_trip(&machine);
         // Generated machines get consecutive LIDs, ports first.
         let again = import(&write(&machine, "ibsim").unwrap()).machine;
@@ -114,8 +113,7 @@ fn generated_machines_come_back() {
 fn a_multigraph_of_two_planes_with_odd_names_comes_back() {
     let mut builder = Builder::new("odd; \"machine\" # 1", true);
     let names = ["", "same", "same", "a \"quoted\" name", "x=3 w=4"];
-    let switches: Vec<_> =
-        names.iter().map(|name| builder.switch(*name, 12).unwrap()).collect();
+    let switches: Vec<_> = names.iter().map(|name| builder.switch(*name, 12).unwrap()).collect();
     let slow = LinkRate { lanes: 1, speed: Speed::Sdr };
     for rate in [LinkRate::EDR, slow, LinkRate::QDR] {
         builder.cable(switches[0], switches[1], rate);
@@ -161,9 +159,7 @@ fn odd_parts_are_read_with_a_warning_for_each_guess() {
     let rates: Vec<String> = machine.links().map(|link| machine.rate(link).to_string()).collect();
     assert_eq!(
         rates,
-        [
-            "4xHDR", "1xEDR", "4xDDR", "4xNDR", "4xHDR", "4xHDR", "4xHDR", "4xHDR", "4xHDR"
-        ]
+        ["4xHDR", "1xEDR", "4xDDR", "4xNDR", "4xHDR", "4xHDR", "4xHDR", "4xHDR", "4xHDR"]
     );
     assert_eq!(
         warnings(&import),
@@ -261,8 +257,11 @@ fn line_ends_padding_and_bytes_outside_utf8_do_not_matter() {
     let at = STAGE.find("stage114").unwrap();
     bytes[at] = 0xff;
     let import = read(&bytes, "fabric").unwrap();
-    assert_eq!(warnings(&import), ["11: bytes that are no UTF-8 are read as U+FFFD, from this line \
-                                    on"]);
+    assert_eq!(
+        warnings(&import),
+        ["11: bytes that are no UTF-8 are read as U+FFFD, from this line \
+                                    on"]
+    );
     let short = STAGE.replace("S-f4521403001165a0", "Sf4521403001165A0");
     assert_eq!(self::import(&short).machine, self::import(STAGE).machine);
 }
@@ -446,8 +445,15 @@ fn a_fabric_of_64_000_nodes_is_read_in_linear_time() {
         for switch in 0..switches {
             let part = builder.switch(format!("s{switch}"), 34).unwrap();
             for node in 0..32 {
-                let node = builder.node(format!("host{} \
-                    mlx5_{}", switch * 16 + node / 2, node % 2), 1);
+                let node = builder.node(
+                    format!(
+                        "host{} \
+                    mlx5_{}",
+                        switch * 16 + node / 2,
+                        node % 2
+                    ),
+                    1,
+                );
                 builder.cable(node, part, LinkRate::EDR);
             }
             // Planes of 100 switches stay below the LIDs of a subnet.
@@ -462,7 +468,10 @@ fn a_fabric_of_64_000_nodes_is_read_in_linear_time() {
         let written = start.elapsed();
         let read = import(&text).machine;
         let (nodes, read_in) = (read.node_count(), start.elapsed() - written);
-        println!("{nodes} nodes, {} KB: written in {written:?}, read in \
-            {read_in:?}", text.len() >> 10);
+        println!(
+            "{nodes} nodes, {} KB: written in {written:?}, read in \
+            {read_in:?}",
+            text.len() >> 10
+        );
     }
 }

@@ -1,7 +1,5 @@
 use super::super::{read, write};
-use crate::machine::{
-    Builder, Coordinates, EndpointInfo, Machine, NodeKind, Part, PartInfo,
-};
+use crate::machine::{Builder, Coordinates, EndpointInfo, Machine, NodeKind, Part, PartInfo};
 use crate::units::LinkRate;
 
 /// A machine with something in every field.
@@ -122,10 +120,7 @@ fn mistakes_name_the_line_or_the_key() {
         "m.json: `links[1].ends[0]` has switch none and node 3; there are 2 switches and 3 nodes, \
          from 0"
     );
-    assert_eq!(
-        sentence("\"port\":8", "\"port\":9"),
-        "m.json: `s\t0` has ports 1 to 8, got port 9"
-    );
+    assert_eq!(sentence("\"port\":8", "\"port\":9"), "m.json: `s\t0` has ports 1 to 8, got port 9");
     assert_eq!(
         sentence("[[0,0],[1,0]]", "[[0,0],[2,0]]"),
         "m.json: `coordinates.of_switch[1]` is [2, 0]; positions are from 0 to below [2, 1]"
@@ -151,8 +146,8 @@ fn mistakes_name_the_line_or_the_key() {
 #[test]
 fn a_file_of_version_1_stays_readable() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/two_planes");
-    let [json, dump] = ["json", "ibnetdiscover"]
-        .map(|ending| std::fs::read(format!("{path}.{ending}")).unwrap());
+    let [json, dump] =
+        ["json", "ibnetdiscover"].map(|ending| std::fs::read(format!("{path}.{ending}")).unwrap());
     let machine = read(&json, "two_planes.json").unwrap().machine;
     assert_eq!(machine, read(&dump, "two_planes.ibnetdiscover").unwrap().machine);
     assert_eq!(write(&machine, "json").unwrap().as_bytes(), json);

@@ -126,11 +126,17 @@ fn says_which_line_is_wrong() {
     );
     for (text, begins) in [
         ("SwitchName=a Switches=b\n", "1: switch `b` stands below `a`; it needs a line"),
-        ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "1: switch `a` stands below \
-            itself; "),
+        (
+            "SwitchName=a Switches=b\nSwitchName=b Switches=a\n",
+            "1: switch `a` stands below \
+            itself; ",
+        ),
         ("SwitchName=a Node=n0\n", "1: found `Node=n0`; keys are switchname, nodes, "),
-        ("SwitchName=a Nodes=n[0-299]\n", "1: switch `a` needs 300 ports; a switch has at most \
-            254"),
+        (
+            "SwitchName=a Nodes=n[0-299]\n",
+            "1: switch `a` needs 300 ports; a switch has at most \
+            254",
+        ),
         ("SwitchName=a Nodes=n0\nBlockName=b Nodes=n1\n", "2: found `BlockName=b`; keys are"),
     ] {
         let sentence = sentence(text);
