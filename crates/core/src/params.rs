@@ -237,7 +237,8 @@ fn read(kind: Kind, text: &str) -> Option<Value> {
 
 /// Reads `name(a,b,c)` or `name(a; b,c; d)`: arguments go to the declared parameters in order, then `key=value` pairs.
 ///
-/// Arguments are separated by `;` where the text has one, else by `,`.
+/// Arguments are separated by `;` where the text has one, else by `,`. Without a `;`, bare numbers belong to the first
+/// parameter if that is a list: `torus(4,4)` is `torus(4,4;)`.
 ///
 /// # Errors
 /// If brackets do not close or there are more arguments than parameters.
@@ -254,6 +255,11 @@ pub fn read_notation(text: &str, declared: &[Param]) -> Result<(String, Given), 
     };
     let inside = rest.trim_end().strip_suffix(')').ok_or_else(usage)?;
     let separator = if inside.contains(';') { ';' } else { ',' };
+    let is_list = matches!(declared.first(), Some(Param { kind: Kind::Ints(..), .. }));
+    let is_numbers = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_digit() || byte == b',' || byte.is_ascii_whitespace())
+    };
+    let separator = if is_list && is_numbers(inside) { ';' } else { separator };
     let mut given = Given::new();
     let mut position = 0;
     for argument in inside.split(separator).map(str::trim).filter(|argument| !argument.is_empty()) {
@@ -317,6 +323,10 @@ mod tests {
         let (name, arguments) = read_notation("torus(4,4; 2)", DECLARED).unwrap();
         assert_eq!(name, "torus");
         assert_eq!(arguments, given(&[("shape", "4,4"), ("parallel", "2")]));
+        let (_, arguments) = read_notation("torus(4, 4)", DECLARED).unwrap();
+        assert_eq!(arguments, given(&[("shape", "4, 4")]));
+        let (_, arguments) = read_notation("torus(4x4, 2)", DECLARED).unwrap();
+        assert_eq!(arguments, given(&[("shape", "4x4"), ("parallel", "2")]));
         assert!(read_notation("torus(4,4", DECLARED).is_err());
         assert!(read_notation("torus(1;2;3)", DECLARED).is_err());
     }

@@ -1,1 +1,135 @@
-//! To come.
+//! Messages per channel over given routes.
+//!
+//! [`Paths`] holds the channels of each message, whoever worked them out; [`Load`] counts messages on each channel and can
+//! take single ones away again. Says nothing about time: that is `sim`.
+//!
+//! The largest count is the largest collision of Hori et al. 2016: that many messages share one channel.
+
+use crate::ids::ChannelId;
+
+/// The channels of each message, row after row; an empty row is a message that has no route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    base: Vec<u32>,
+    channels: Vec<ChannelId>,
+}
+
+impl Default for Paths {
+    fn default() -> Self {
+        Paths { base: vec![0], channels: Vec::new() }
+    }
+}
+
+/// More path steps than 32-bit offsets can number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the messages of one phase cross more than {most} channels in all; use a sparser workload \
+     (permutation, exchange) on a machine of this size",
+    most = Paths::MOST_STEPS
+)]
+pub struct TooManySteps;
+
+impl Paths {
+    /// Most channels that the messages of one phase may cross together: 2 GiB of path.
+    pub const MOST_STEPS: usize = 1 << 29;
+
+    /// Adds the path of one more message.
+    ///
+    /// # Errors
+    /// If the paths grow beyond [`Paths::MOST_STEPS`].
+    pub fn push(&mut self, path: &[ChannelId]) -> Result<(), TooManySteps> {
+        if self.channels.len() + path.len() > Self::MOST_STEPS {
+            return Err(TooManySteps);
+        }
+        self.channels.extend_from_slice(path);
+        self.base.push(self.channels.len() as u32);
+        Ok(())
+    }
+
+    /// Number of messages.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.base.len() - 1
+    }
+
+    /// Whether there is no message.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Channels of message number `message`, from sender to receiver.
+    #[inline]
+    #[must_use]
+    pub fn path(&self, message: usize) -> &[ChannelId] {
+        &self.channels[self.base[message] as usize..self.base[message + 1] as usize]
+    }
+
+    /// The paths of all messages, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[ChannelId]> + '_ {
+        (0..self.len()).map(|message| self.path(message))
+    }
+
+    /// Channels crossed by all messages together.
+    #[must_use]
+    pub fn step_count(&self) -> usize {
+        self.channels.len()
+    }
+}
+
+/// Messages on each channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Load {
+    messages: Vec<u64>,
+}
+
+impl Load {
+    /// No message on any of `channel_count` channels.
+    #[must_use]
+    pub fn new(channel_count: usize) -> Self {
+        Load { messages: vec![0; channel_count] }
+    }
+
+    /// Puts one message on every channel of `path`.
+    pub fn add(&mut self, path: &[ChannelId]) {
+        path.iter().for_each(|channel| self.messages[channel.index()] += 1);
+    }
+
+    /// Takes a message that was added before off every channel of `path`.
+    pub fn remove(&mut self, path: &[ChannelId]) {
+        path.iter().for_each(|channel| self.messages[channel.index()] -= 1);
+    }
+
+    /// Messages on `channel`.
+    #[must_use]
+    pub fn on(&self, channel: ChannelId) -> u64 {
+        self.messages[channel.index()]
+    }
+
+    /// Messages on each channel, by channel.
+    #[must_use]
+    pub fn by_channel(&self) -> &[u64] {
+        &self.messages
+    }
+
+    /// The largest collision: most messages on one channel.
+    #[must_use]
+    pub fn collision_max(&self) -> u64 {
+        self.messages.iter().copied().max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removing_what_was_added_leaves_nothing() {
+        let mut load = Load::new(4);
+        let paths = [[ChannelId(0), ChannelId(2)], [ChannelId(2), ChannelId(3)]];
+        paths.iter().for_each(|path| load.add(path));
+        assert_eq!((load.by_channel(), load.collision_max()), (&[1, 0, 2, 1][..], 2));
+        paths.iter().for_each(|path| load.remove(path));
+        assert_eq!(load, Load::new(4));
+    }
+}

@@ -31,6 +31,18 @@ pub enum MachineError {
         /// Name of the other.
         second: String,
     },
+    /// Two parts have one name where parts go by name.
+    #[error("two parts are called `{name}`; give each its own name")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// A cable to a part that is not there.
+    #[error("a cable ends at `{name}`, which is no switch and no node")]
+    NoSuchPart {
+        /// The name.
+        name: String,
+    },
     /// A port number beyond the part's ports.
     #[error("`{part}` has ports 1 to {radix}, got port {port}")]
     NoSuchPort {
@@ -85,7 +97,17 @@ pub struct Builder {
     links: Vec<([(Part, u8); 2], LinkRate)>,
     endpoint_infos: BTreeMap<(NodeId, u8), EndpointInfo>,
     coordinates: Option<Coordinates>,
-    levels: Vec<(String, Vec<String>, Vec<(Part, u32)>)>,
+    levels: Vec<GrowingLevel>,
+}
+
+/// A level while parts are still put into its groups.
+#[derive(Clone, Debug, Default)]
+struct GrowingLevel {
+    name: String,
+    groups: Vec<String>,
+    /// Place of each group by name.
+    index: BTreeMap<String, u32>,
+    members: Vec<(Part, u32)>,
 }
 
 /// First of the GUIDs that generated switches get; nodes follow at [`NODE_GUIDS`].
@@ -97,6 +119,47 @@ impl Builder {
     #[must_use]
     pub fn new(name: impl Into<String>, synthetic: bool) -> Self {
         Builder { name: name.into(), synthetic, ..Builder::default() }
+    }
+
+    /// A machine of named switches and one-port-a-cable nodes; ports are numbered in the order of the cables.
+    ///
+    /// # Errors
+    /// If a cable names no part, two parts have one name, or a switch would need too many ports.
+    pub fn from_names(
+        name: &str,
+        switches: &[String],
+        nodes: &[String],
+        cables: &[(String, String)],
+        rate: LinkRate,
+    ) -> Result<Machine, MachineError> {
+        let mut cable_count: BTreeMap<&str, u64> = BTreeMap::new();
+        for end in cables.iter().flat_map(|(a, b)| [a, b]) {
+            *cable_count.entry(end).or_default() += 1;
+        }
+        let count = |name: &String| cable_count.get(name.as_str()).copied().unwrap_or(0);
+        let mut builder = Builder::new(name, true);
+        let mut parts: BTreeMap<&str, Part> = BTreeMap::new();
+        for (names, is_switch) in [(switches, true), (nodes, false)] {
+            for name in names {
+                let part = if is_switch {
+                    builder.switch(name, count(name).max(1))?
+                } else {
+                    builder.node(name, check_radix(count(name).max(1))?)
+                };
+                if parts.insert(name, part).is_some() {
+                    return Err(MachineError::SameName { name: name.clone() });
+                }
+            }
+        }
+        for (a, b) in cables {
+            let part = |name: &String| {
+                let found = parts.get(name.as_str()).copied();
+                found.ok_or_else(|| MachineError::NoSuchPart { name: name.clone() })
+            };
+            let ends = (part(a)?, part(b)?);
+            builder.cable(ends.0, ends.1, rate);
+        }
+        builder.build()
     }
 
     /// Adds a generated switch with `radix` ports.
@@ -171,20 +234,24 @@ impl Builder {
 
     /// Puts `part` into `group` of `level`. Levels come out in order of first use: use the innermost first.
     pub fn group(&mut self, level: &str, group: &str, part: Part) {
-        let at = match self.levels.iter().position(|(name, ..)| name == level) {
+        let at = match self.levels.iter().position(|growing| growing.name == level) {
             Some(at) => at,
             None => {
-                self.levels.push((level.to_owned(), Vec::new(), Vec::new()));
+                self.levels.push(GrowingLevel { name: level.to_owned(), ..Default::default() });
                 self.levels.len() - 1
             }
         };
-        let (_, groups, members) = &mut self.levels[at];
+        let GrowingLevel { groups, index, members, .. } = &mut self.levels[at];
         // Generators add group after group, so the wanted one is nearly always the last.
-        let index = groups.iter().rposition(|name| name == group).unwrap_or_else(|| {
-            groups.push(group.to_owned());
-            groups.len() - 1
-        });
-        members.push((part, index as u32));
+        let place = if groups.last().is_some_and(|last| last == group) {
+            groups.len() as u32 - 1
+        } else {
+            *index.entry(group.to_owned()).or_insert_with(|| {
+                groups.push(group.to_owned());
+                groups.len() as u32 - 1
+            })
+        };
+        members.push((part, place));
     }
 
     fn next_port(&mut self, part: Part) -> u8 {
@@ -291,12 +358,12 @@ impl Builder {
     }
 
     fn levels_by_vertex(&self, part_count: usize) -> Vec<Level> {
-        let level = |(name, groups, members): &(String, Vec<String>, Vec<(Part, u32)>)| {
+        let level = |growing: &GrowingLevel| {
             let mut of_vertex = vec![Level::NONE; part_count];
-            for &(part, group) in members {
+            for &(part, group) in &growing.members {
                 of_vertex[self.vertex(part).index()] = group;
             }
-            Level { name: name.clone(), groups: groups.clone(), of_vertex }
+            Level { name: growing.name.clone(), groups: growing.groups.clone(), of_vertex }
         };
         self.levels.iter().map(level).collect()
     }

@@ -246,11 +246,8 @@ impl Machine {
     #[must_use]
     pub fn channel_at(&self, vertex: VertexId, port: u8) -> Option<ChannelId> {
         let [base, end] = [self.port_base[vertex.index()], self.port_base[vertex.index() + 1]];
-        let slot = base + u32::from(port).wrapping_sub(1);
-        if port == 0 || slot >= end {
-            return None;
-        }
-        let channel = self.port_channel[slot as usize];
+        let row = &self.port_channel[base as usize..end as usize];
+        let channel = *row.get(usize::from(port).checked_sub(1)?)?;
         (channel != NO_CHANNEL).then_some(ChannelId(channel))
     }
 

@@ -13,6 +13,7 @@ pub struct SwitchGraph<'a> {
     base: Vec<u32>,
     channels: Vec<ChannelId>,
     heads: Vec<SwitchId>,
+    position: Vec<u8>,
     endpoint_switch: Vec<u32>,
     attached_base: Vec<u32>,
     attached: Vec<EndpointId>,
@@ -32,9 +33,12 @@ impl<'a> SwitchGraph<'a> {
         let machine = view.machine();
         let mut base = vec![0];
         let (mut channels, mut heads) = (Vec::new(), Vec::new());
+        let mut position = vec![0; machine.channel_count()];
         for switch in machine.switches() {
+            let row = channels.len();
             for channel in view.channels_from(machine.switch_vertex(switch)) {
                 if let Some(head) = machine.as_switch(machine.head(channel).vertex) {
+                    position[channel.index()] = (channels.len() - row) as u8;
                     channels.push(channel);
                     heads.push(head);
                 }
@@ -62,6 +66,7 @@ impl<'a> SwitchGraph<'a> {
             base,
             channels,
             heads,
+            position,
             endpoint_switch,
             attached_base,
             attached,
@@ -110,6 +115,13 @@ impl<'a> SwitchGraph<'a> {
     #[must_use]
     pub fn channels(&self, switch: SwitchId) -> &[ChannelId] {
         &self.channels[self.base[switch.index()] as usize..self.base[switch.index() + 1] as usize]
+    }
+
+    /// Where a usable switch-switch channel stands among [`SwitchGraph::channels`] of the switch it leaves.
+    #[inline]
+    #[must_use]
+    pub fn position(&self, channel: ChannelId) -> usize {
+        usize::from(self.position[channel.index()])
     }
 
     /// The switch an endpoint is attached to, unless its cable or an end of it is dead.

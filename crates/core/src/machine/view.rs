@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use super::builder::{Builder, MachineError, Part};
 use super::graph::Machine;
+use super::hierarchy::Coordinates;
 use crate::ids::{ChannelId, LinkId, NodeId, SwitchId, VertexId};
 
 /// A machine of which some parts are dead; the intact machine is the view without dead parts.
@@ -102,6 +104,53 @@ impl View {
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.usable.iter().all(|&usable| usable) && self.dead_vertex.iter().all(|&dead| !dead)
+    }
+
+    /// A machine of the parts that are alive, on the ports they had; ids are counted anew.
+    ///
+    /// For writing to files; everything else works on views, whose ids stay.
+    ///
+    /// # Errors
+    /// If nothing is alive.
+    pub fn survivors(&self) -> Result<Machine, MachineError> {
+        let old = &self.machine;
+        let mut builder = Builder::new(old.name(), old.synthetic());
+        let mut moved = vec![None; old.vertex_count()];
+        for vertex in (0..old.vertex_count()).map(VertexId::from_index) {
+            if self.vertex_alive(vertex) {
+                let info = old.part(vertex).clone();
+                moved[vertex.index()] = Some(match old.as_switch(vertex) {
+                    Some(_) => builder.switch_part(info),
+                    None => builder.node_part(info),
+                });
+            }
+        }
+        for level in old.levels() {
+            for (part, &group) in moved.iter().zip(&level.of_vertex) {
+                if let (Some(part), Some(name)) = (part, level.groups.get(group as usize)) {
+                    builder.group(&level.name, name, *part);
+                }
+            }
+        }
+        for link in old.links().filter(|&link| self.link_usable(link)) {
+            let ends = old.ends(link).map(|end| (moved[end.vertex.index()], end.port));
+            if let [(Some(a), port_a), (Some(b), port_b)] = ends {
+                builder.cable_ports((a, port_a), (b, port_b), old.rate(link));
+            }
+        }
+        for endpoint in old.endpoints() {
+            let plug = old.endpoint(endpoint);
+            if let Some(Part::Node(node)) = moved[plug.vertex.index()] {
+                builder.endpoint_info(node, plug.port, *old.endpoint_info(endpoint));
+            }
+        }
+        if let Some(coordinates) = old.coordinates() {
+            let alive = old.switches().filter(|&switch| self.switch_alive(switch));
+            let of_switch =
+                alive.flat_map(|switch| coordinates.position(switch.index())).copied().collect();
+            builder.coordinates(Coordinates { of_switch, ..coordinates.clone() });
+        }
+        builder.build()
     }
 
     /// Usable channels that leave `vertex`, in port order.

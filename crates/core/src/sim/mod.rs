@@ -1,1 +1,3 @@
-//! To come.
+//! How long it takes.
+
+pub mod congestion;

@@ -1,1 +1,150 @@
-//! To come.
+//! Who sends what: workloads by name and parameters, one a file, one line here.
+//!
+//! A workload is a row of phases; the messages of a phase are under way together, the next phase starts when they are
+//! through. A *steady* workload has no end: its phases are alternatives, each injected for ever, of which rates are
+//! reported. A finite one is over after its last phase, and its time is reported.
+//! Ranks are `0..ranks`; where they run is for a placement to say. Does not know machines, routes or times.
+//!
+//! Limits: phases know no dependencies between single messages. Schedules that have them (GOAL, recorded traces) are
+//! to come as a trait beside this one; collectives as workloads of this one, a phase a round.
+
+mod error;
+
+pub use error::WorkloadError;
+
+use crate::ids::Rank;
+use crate::params::{Args, Given, Kind, Param, read_notation};
+use crate::registry::registry;
+use crate::rng::Seed;
+use crate::traffic::{Message, Traffic};
+use crate::units::Bytes;
+
+/// A pattern of messages.
+pub trait Workload: Sync {
+    /// Its name on the command line and in plans.
+    fn name(&self) -> &'static str;
+    /// One line for lists: what it sends, and where it comes from.
+    fn summary(&self) -> &'static str;
+    /// Its parameters, in the order of the notation.
+    fn params(&self) -> &'static [Param];
+    /// Whether it is injected without end, so that rates matter, not times.
+    fn steady(&self) -> bool;
+    /// Number of phases among `ranks` ranks.
+    ///
+    /// # Errors
+    /// Parameters that do not fit the number of ranks.
+    fn phase_count(&self, ranks: u32, args: &Args) -> Result<u64, WorkloadError>;
+    /// The messages of phase `index`; what is random depends on `seed` and `index` alone.
+    ///
+    /// # Errors
+    /// Parameters that do not fit the number of ranks, or no such phase.
+    fn phase(
+        &self,
+        ranks: u32,
+        args: &Args,
+        index: u64,
+        seed: Seed,
+    ) -> Result<Traffic, WorkloadError>;
+}
+
+registry! {
+    /// Every workload.
+    WORKLOADS: dyn Workload = [
+        uniform::Uniform,
+        exchange::Exchange,
+        permutation::Permutation,
+        bisection::Bisection,
+        stencil::Stencil,
+        matrix::Matrix,
+    ]
+}
+
+/// A workload with its parameters.
+#[derive(Clone)]
+pub struct BoundWorkload {
+    /// The workload.
+    pub workload: &'static dyn Workload,
+    /// Its checked parameters.
+    pub args: Args,
+}
+
+impl BoundWorkload {
+    /// See [`Workload::steady`].
+    #[must_use]
+    pub fn steady(&self) -> bool {
+        self.workload.steady()
+    }
+
+    /// See [`Workload::phase_count`].
+    ///
+    /// # Errors
+    /// See [`Workload::phase_count`].
+    pub fn phase_count(&self, ranks: u32) -> Result<u64, WorkloadError> {
+        self.workload.phase_count(ranks, &self.args)
+    }
+
+    /// See [`Workload::phase`].
+    ///
+    /// # Errors
+    /// See [`Workload::phase`].
+    pub fn phase(&self, ranks: u32, index: u64, seed: Seed) -> Result<Traffic, WorkloadError> {
+        self.workload.phase(ranks, &self.args, index, seed)
+    }
+}
+
+/// The workload called `name`.
+///
+/// # Errors
+/// If there is none; the message lists all.
+pub fn find(name: &str) -> Result<&'static dyn Workload, WorkloadError> {
+    WORKLOADS.iter().copied().find(|workload| workload.name() == name).ok_or_else(|| {
+        let known = WORKLOADS.iter().map(|workload| workload.name()).collect::<Vec<_>>();
+        WorkloadError::Unknown { given: name.to_owned(), known: known.join(", ") }
+    })
+}
+
+/// Reads a workload's name or its notation `stencil(16x16; 9)`; parameters in `given` are added to those of the
+/// notation.
+///
+/// # Errors
+/// An unknown workload, or a parameter that is unknown, missing or ill-formed.
+pub fn bind(text: &str, given: &Given) -> Result<BoundWorkload, WorkloadError> {
+    let name = text.split('(').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let workload = find(&name)?;
+    let (_, mut all) = read_notation(text, workload.params())?;
+    all.extend(given.iter().map(|(key, value)| (key.clone(), value.clone())));
+    Ok(BoundWorkload { workload, args: Args::bind(workload.name(), workload.params(), &all)? })
+}
+
+/// The payload of every message; one MTU (2048 bytes) as in the fail-in-place study.
+const SIZE: Param = Param {
+    name: "size",
+    doc: "payload of a message in bytes; 2048 is one MTU",
+    kind: Kind::Int(1, 1 << 40),
+    default: Some("2048"),
+};
+
+/// How many random phases there are.
+const SAMPLES: Param = Param {
+    name: "samples",
+    doc: "how many patterns are drawn, each a phase of its own",
+    kind: Kind::Int(1, 1_000_000),
+    default: Some("1"),
+};
+
+fn message(source: u32, target: u32, size: Bytes) -> Message {
+    Message { source: Rank(source), target: Rank(target), size }
+}
+
+/// Refuses fewer ranks than two: nobody could send.
+fn at_least_two(name: &'static str, ranks: u32) -> Result<(), WorkloadError> {
+    if ranks < 2 { Err(WorkloadError::TooFewRanks { name, ranks }) } else { Ok(()) }
+}
+
+/// Refuses a phase past the last.
+fn check_phase(index: u64, count: u64) -> Result<(), WorkloadError> {
+    if index < count { Ok(()) } else { Err(WorkloadError::Phase { index, count }) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@
 //! Source: Petrini and Vanneschi, "k-ary n-trees: High Performance Networks for Massively Parallel Architectures",
 //! IPPS 1997.
 
+use super::limits::Size;
 use super::nodes::attach_evenly;
 use super::{Context, Generator, GeneratorError};
 use crate::machine::{Builder, Machine};
@@ -55,13 +56,9 @@ impl Generator for KaryNtree {
             0 => leaves * arity,
             nodes => nodes,
         };
-        if leaves * u64::from(levels) > MOST_SWITCHES {
-            return Err(GeneratorError::Impossible(format!(
-                "{} would have {} switches, at most {MOST_SWITCHES} are built; take a smaller arity or fewer levels",
-                context.name,
-                leaves * u64::from(levels)
-            )));
-        }
+        let switches = leaves * u64::from(levels);
+        let ports = switches.saturating_mul(arity + arity.max(node_count.div_ceil(leaves)));
+        Size { switches, nodes: node_count, ports }.check(&context.name)?;
         let mut builder = Builder::new(&context.name, true);
         let mut switches = Vec::new();
         for level in 0..u64::from(levels) {
@@ -86,9 +83,6 @@ impl Generator for KaryNtree {
         Ok(builder.build()?)
     }
 }
-
-/// Above this many switches a forwarding table no longer fits a workstation.
-const MOST_SWITCHES: u64 = 1_000_000;
 
 /// Reads `16-ary 2-tree` as `kary-ntree(16; 2)`.
 #[must_use]

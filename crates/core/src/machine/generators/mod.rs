@@ -1,7 +1,7 @@
 //! Machines by name and parameters: one topology a file, one line here.
 //!
-//! Every generator refuses impossible parameters with a sentence and builds through [`Builder`]; sizes are checked
-//! against each paper's formulas in the tests. [`make`] also reads the papers' notation, `XGFT(2; 16,16; 1,16)`.
+//! Every generator refuses impossible parameters with a sentence and builds through [`super::Builder`]; sizes are
+//! checked against each paper's formulas in the tests. [`make`] also reads the papers' notation, `XGFT(2; 16,16; 1,16)`.
 
 use super::builder::MachineError;
 use super::graph::Machine;
@@ -10,7 +10,16 @@ use crate::registry::registry;
 use crate::rng::Seed;
 use crate::units::{LinkRate, RateError};
 
+mod director;
+mod finite_field;
+mod global_links;
+mod grid;
+mod limits;
 mod nodes;
+mod oversubscription;
+mod spines;
+#[cfg(test)]
+mod tests;
 
 /// A family of machines.
 pub trait Generator: Sync {
@@ -66,7 +75,24 @@ pub enum GeneratorError {
 registry! {
     /// Every generator.
     GENERATORS: dyn Generator = [
+        mesh::Mesh,
+        torus::Torus,
+        hypercube::Hypercube,
         kary_ntree::KaryNtree,
+        xgft::Xgft,
+        fat_tree::FatTree,
+        director_tree::DirectorTree,
+        rail_fat_tree::RailFatTree,
+        dragonfly::Dragonfly,
+        cray_xc::CrayXc,
+        hyperx::Hyperx,
+        slim_fly::SlimFly,
+        kautz::Kautz,
+        random_regular::RandomRegular,
+        bgq::Bgq,
+        tofu::Tofu,
+        deimos::Deimos,
+        tsubame2::Tsubame2,
     ]
 }
 
@@ -89,13 +115,31 @@ pub fn find(name: &str) -> Result<&'static dyn Generator, GeneratorError> {
     })
 }
 
-/// Makes a machine: `text` is a generator's name, or the paper's notation `name(a; b; c)`, or `16-ary 2-tree`.
-///
-/// Parameters in `given` are added to those of the notation.
+/// A generator with its parameters.
+pub struct BoundGenerator {
+    generator: &'static dyn Generator,
+    args: Args,
+    name: String,
+    rate: LinkRate,
+}
+
+impl BoundGenerator {
+    /// Builds the machine.
+    ///
+    /// # Errors
+    /// Parameters that are each fine but do not go together.
+    pub fn make(self, seed: Seed) -> Result<Machine, GeneratorError> {
+        let context = Context { name: self.name, rate: self.rate, seed };
+        self.generator.make(&self.args, &context)
+    }
+}
+
+/// Reads what machine is meant: `text` is a generator's name, or the paper's notation `name(a; b; c)`, or
+/// `16-ary 2-tree`; parameters in `given` are added to those of the notation.
 ///
 /// # Errors
-/// See [`GeneratorError`].
-pub fn make(text: &str, given: &Given, seed: Seed) -> Result<Machine, GeneratorError> {
+/// An unknown generator, or a parameter that is unknown, missing or ill-formed.
+pub fn bind(text: &str, given: &Given) -> Result<BoundGenerator, GeneratorError> {
     let text = kary_ntree::notation(text).unwrap_or_else(|| text.to_owned());
     let name = text.split('(').next().unwrap_or_default().trim().to_ascii_lowercase();
     let generator = find(&name)?;
@@ -107,9 +151,25 @@ pub fn make(text: &str, given: &Given, seed: Seed) -> Result<Machine, GeneratorE
         .collect();
     let args = Args::bind(generator.name(), generator.params(), &all)?;
     let rate = Args::bind(generator.name(), COMMON, &common)?.text("rate").parse()?;
-    let shown = generator.params().iter().map(|param| {
-        all.get(param.name).map_or(param.default.unwrap_or_default(), String::as_str).to_owned()
-    });
-    let name = format!("{}({})", generator.name(), shown.collect::<Vec<_>>().join("; "));
-    generator.make(&args, &Context { name, rate, seed })
+    let name = format!("{}({})", generator.name(), shown(generator.params(), &all).join("; "));
+    Ok(BoundGenerator { generator, args, name, rate })
+}
+
+/// The parameters as the notation shows them: without those at the end that have their default.
+fn shown<'a>(params: &'static [Param], given: &'a Given) -> Vec<&'a str> {
+    let text = |param: &Param| {
+        let default = param.default.unwrap_or_default();
+        given.get(param.name).map_or(default, |text| text.trim())
+    };
+    let told = |param: &Param| Some(text(param)) != param.default;
+    let count = params.iter().rposition(told).map_or(0, |last| last + 1);
+    params[..count].iter().map(text).collect()
+}
+
+/// Makes a machine; see [`bind`].
+///
+/// # Errors
+/// See [`GeneratorError`].
+pub fn make(text: &str, given: &Given, seed: Seed) -> Result<Machine, GeneratorError> {
+    bind(text, given)?.make(seed)
 }

@@ -1,0 +1,66 @@
+# The two entry commands:  make demo   what failed cables cost on a real fabric, in minutes
+#                          make test   every test: Rust, Python, end to end
+# The daily ones:          make check  formats, lints, types        make bench  measured comparisons
+#                          make docs   API documentation            make papers the papers' figures
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+RUST   := $(shell find crates -name '*.rs' -not -path '*/target/*' 2>/dev/null)
+# Whoever built in a shell with an active environment must not have it taken for ours.
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+unexport CONDA_PREFIX PYTHONPATH
+
+.PHONY: demo test check bench docs fmt fuzz clean
+
+demo: $(VENV)/.built
+	@$(BIN)/runflat study run examples/1_what_failed_cables_cost.toml -o out/demo
+
+test: $(VENV)/.built $(VENV)/.dev
+	cargo test --workspace --exclude runflat-bindings --locked
+	$(BIN)/pytest
+
+check: $(VENV)/.built $(VENV)/.dev
+	rustfmt --check --edition 2024 --config-path . $(RUST)
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	cd python && $(abspath $(BIN))/python -m mypy.stubtest runflat._core
+
+bench: $(VENV)/.built $(VENV)/.dev
+	$(BIN)/python bench/scale.py
+
+docs:
+	cargo doc --workspace --no-deps --locked
+
+fmt: $(VENV)/.dev
+	rustfmt --edition 2024 --config-path . $(RUST)
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+fuzz:
+	cd crates/core && cargo +nightly fuzz run parse_fabric -- -max_total_time=600
+
+clean:
+	rm -rf target $(VENV) out
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "runflat needs Python 3.11 or newer; say which: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@command -v cargo >/dev/null || { echo "runflat needs Rust 1.89 or newer: https://rustup.rs"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null \
+	  || { echo "Python's venv is missing: apt install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# The build: a release wheel's worth of Rust, straight into the environment.
+$(VENV)/.built: $(VENV)/bin/python pyproject.toml Cargo.toml Cargo.lock $(RUST) crates/core/Cargo.toml crates/bindings/Cargo.toml
+	@test -x $(BIN)/maturin || $(BIN)/pip install --quiet --disable-pip-version-check 'maturin==1.16.0'
+	$(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.built pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check $$($(BIN)/python -c \
+	  'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"])')
+	@touch $@

@@ -1,0 +1,119 @@
+//! Forwarding tables, their check, and the workloads they carry.
+
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use runflat_core::machine::{Names, SwitchGraph, View};
+use runflat_core::measure::lost_paths;
+use runflat_core::params::Given;
+use runflat_core::recovery::routing as core;
+use runflat_core::recovery::routing::Lft;
+use runflat_core::recovery::routing::check::check;
+
+use crate::errors::RoutingError;
+use crate::machine::Machine;
+use crate::parts;
+use crate::raise;
+use crate::simulation;
+
+/// Forwarding tables of a view.
+#[pyclass(module = "runflat._core", frozen)]
+pub struct Routing {
+    pub(crate) view: View,
+    pub(crate) routing: core::Routing,
+}
+
+impl Routing {
+    pub(crate) fn new(view: View, routing: core::Routing) -> Self {
+        Routing { view, routing }
+    }
+}
+
+#[pymethods]
+impl Routing {
+    /// Tables given switch after switch.
+    #[staticmethod]
+    fn from_ports(machine: &Machine, ports: numpy::PyReadonlyArray1<'_, u8>) -> PyResult<Self> {
+        let lft = Lft::from_ports(machine.view.machine(), ports.as_array().to_vec());
+        let routing = core::Routing::single_lane(lft.map_err(raise::<RoutingError>)?);
+        Ok(Routing { view: machine.view.clone(), routing })
+    }
+
+    /// The tables switch after switch.
+    fn ports<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
+        self.routing.lft.ports().to_vec().into_pyarray(py)
+    }
+
+    /// What walking every route finds; the fields of `runflat.Check`.
+    fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let check = py.detach(|| check(&SwitchGraph::new(&self.view), &self.routing));
+        let machine = self.view.machine();
+        let names = Names::new(machine);
+        let cycle = check.cycle.as_ref().map(|cycle| {
+            let channels = cycle.channels.iter();
+            channels.map(|&channel| parts::channel(machine, &names, channel)).collect::<Vec<_>>()
+        });
+        let unreachable = check.unreachable.iter().map(|&(source, target)| {
+            (names.node(source), names.node(machine.endpoint_node(target)))
+        });
+        let found = PyDict::new(py);
+        found.set_item("verdict", check.verdict().word())?;
+        found.set_item("pairs", check.pairs)?;
+        found.set_item("unreachable_pairs", check.unreachable_pairs)?;
+        found.set_item("cut_pairs", check.cut_pairs)?;
+        found.set_item("looping_pairs", check.looping_pairs)?;
+        found.set_item("nonminimal_pairs", check.nonminimal_pairs)?;
+        found.set_item("hops_max", check.hops_max)?;
+        found.set_item("hops_mean", check.hops_mean())?;
+        found.set_item("forwarding_index_max", check.forwarding_index_max)?;
+        found.set_item("forwarding_index_mean", check.forwarding_index_mean)?;
+        found.set_item("vls", check.vls)?;
+        found.set_item("cycle", cycle)?;
+        found.set_item("cycle_vl", check.cycle.as_ref().map(|cycle| cycle.vl))?;
+        found.set_item("unreachable", unreachable.collect::<Vec<_>>())?;
+        found.set_item("forwarding_index", check.forwarding_index.into_pyarray(py))?;
+        Ok(found)
+    }
+
+    /// Routes cut in `broken` before anything is re-routed.
+    fn lost_paths(&self, py: Python<'_>, broken: &Machine) -> PyResult<u64> {
+        let [this, other] = [&self.view, &broken.view].map(View::machine_shared);
+        if !Arc::ptr_eq(&this, &other) && this != other {
+            return Err(raise::<RoutingError>("the broken machine is another machine"));
+        }
+        Ok(py.detach(|| {
+            lost_paths::count(&SwitchGraph::new(&self.view), &self.routing, &broken.view)
+        }))
+    }
+
+    /// Entries in which two tables of one machine differ.
+    fn changed_entries(&self, other: &Routing) -> u64 {
+        self.routing.lft.changed_entries(&other.routing.lft)
+    }
+
+    /// Runs a workload; the fields of `runflat.Congestion`.
+    fn simulate<'py>(
+        &self,
+        py: Python<'py>,
+        traffic: &str,
+        params: Given,
+        seed: u64,
+        injection_gb_s: Option<f64>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        simulation::workload(py, self, traffic, &params, seed, injection_gb_s)
+    }
+
+    /// Runs phases given as flat lists of (source, target, bytes).
+    fn simulate_phases<'py>(
+        &self,
+        py: Python<'py>,
+        phases: Vec<numpy::PyReadonlyArray1<'py, u64>>,
+        steady: bool,
+        injection_gb_s: Option<f64>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let phases: Vec<Vec<u64>> = phases.iter().map(|phase| phase.as_array().to_vec()).collect();
+        simulation::phases(py, self, &phases, steady, injection_gb_s)
+    }
+}

@@ -1,0 +1,364 @@
+//! The proof that tables are right: every route walked, every lane's dependency graph searched for a cycle.
+//!
+//! Walks the tables alone, whoever made them. A pair is (source node, destination LID of another node) in a common plane
+//! of the intact machine; a node injects by its lowest attached port of the plane. Hops count switch-switch channels.
+//!
+//! Does not know what an engine promised; a table that reaches everything without a cycle is `ok` even if it is slow.
+
+use rayon::prelude::*;
+
+use super::cdg::Cdg;
+use super::hops::{HopMatrix, distances};
+use super::lft::Routing;
+use super::tree::{RouteTree, Step};
+use crate::ids::{ChannelId, EndpointId, NodeId, SwitchId};
+use crate::machine::SwitchGraph;
+
+/// The verdict in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every pair has a route and no lane has a cycle.
+    Ok,
+    /// Every pair has a route, but routes of a lane can wait for each other in a ring.
+    Deadlock,
+    /// Some pair has no route.
+    Incomplete,
+}
+
+impl Verdict {
+    /// As scripts read it: `ok`, `deadlock`, `incomplete`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Ok => "ok",
+            Verdict::Deadlock => "deadlock",
+            Verdict::Incomplete => "incomplete",
+        }
+    }
+}
+
+/// A credit loop: each channel waits for the next, the last for the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cycle {
+    /// The lane in which it closes.
+    pub vl: u8,
+    /// The channels around it.
+    pub channels: Vec<ChannelId>,
+}
+
+/// What the walk over all routes found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// Pairs that should have a route: both nodes alive, a common plane when all is well.
+    pub pairs: u64,
+    /// Pairs without a route.
+    pub unreachable_pairs: u64,
+    /// Of those, pairs that no cable joins any more: no routing could help.
+    pub cut_pairs: u64,
+    /// Of the unreachable ones, pairs whose packets run in circles.
+    pub looping_pairs: u64,
+    /// The first few unreachable pairs, by destination, then source.
+    pub unreachable: Vec<(NodeId, EndpointId)>,
+    /// Longest route.
+    pub hops_max: u32,
+    /// Routes by their number of hops.
+    pub routes_by_hops: Vec<u64>,
+    /// Routes longer than the shortest way.
+    pub nonminimal_pairs: u64,
+    /// Edge forwarding index: routes over each channel, by channel; node channels and dead ones stay 0.
+    pub forwarding_index: Vec<u64>,
+    /// Largest edge forwarding index of a usable switch-switch channel.
+    pub forwarding_index_max: u64,
+    /// Mean edge forwarding index over the usable switch-switch channels, unused ones included.
+    pub forwarding_index_mean: f64,
+    /// Virtual lanes in use.
+    pub vls: u8,
+    /// A cycle, if a lane has one.
+    pub cycle: Option<Cycle>,
+}
+
+/// Unreachable pairs kept by name.
+const MOST_EXAMPLES: usize = 8;
+
+impl Check {
+    /// The verdict in one word; a missing route weighs more than a cycle.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        match (self.unreachable_pairs, &self.cycle) {
+            (0, None) => Verdict::Ok,
+            (0, Some(_)) => Verdict::Deadlock,
+            _ => Verdict::Incomplete,
+        }
+    }
+
+    /// Mean length of the routes, in hops.
+    #[must_use]
+    pub fn hops_mean(&self) -> f64 {
+        let routes: u64 = self.routes_by_hops.iter().sum();
+        let hops: u64 =
+            self.routes_by_hops.iter().zip(0u64..).map(|(count, hops)| count * hops).sum();
+        if routes == 0 { 0.0 } else { hops as f64 / routes as f64 }
+    }
+}
+
+/// Walks every route of `routing` over the usable part of the fabric.
+///
+/// # Complexity
+/// Time: LIDs x switches x lanes. Memory: one forwarding index and one dependency graph a lane, for each thread.
+#[must_use]
+pub fn check(graph: &SwitchGraph<'_>, routing: &Routing) -> Check {
+    let lanes = routing.lane_count();
+    let targets: Vec<SwitchId> = (0..graph.switch_count() as u32).map(SwitchId).collect();
+    let tally = targets
+        .par_iter()
+        .with_min_len(targets.len() / (4 * rayon::current_num_threads()) + 1)
+        .fold(
+            || Tally::new(graph, lanes),
+            |mut tally, &target| {
+                tally.add_routes_to(graph, routing, target);
+                tally
+            },
+        )
+        .reduce_with(Tally::merge)
+        .unwrap_or_else(|| Tally::new(graph, lanes));
+    let (pairs, cut_pairs) = count_pairs(graph);
+    let routed: u64 = tally.routes_by_hops.iter().sum();
+    let usable = |channel: &usize| {
+        let link = ChannelId::from_index(*channel).link();
+        graph.machine().is_switch_link(link) && graph.view().link_usable(link)
+    };
+    let (mut most, mut sum, mut count) = (0, 0, 0u64);
+    for channel in (0..tally.forwarding_index.len()).filter(usable) {
+        let routes = tally.forwarding_index[channel];
+        most = most.max(routes);
+        sum += routes;
+        count += 1;
+    }
+    let cycle = tally
+        .cdgs
+        .iter()
+        .zip(0u8..)
+        .find_map(|(cdg, vl)| cdg.cycle(graph).map(|channels| Cycle { vl, channels }));
+    Check {
+        pairs,
+        unreachable_pairs: pairs - routed,
+        cut_pairs,
+        looping_pairs: tally.looping_pairs,
+        unreachable: unreachable_examples(graph, routing, pairs - routed),
+        hops_max: tally.routes_by_hops.len().saturating_sub(1) as u32,
+        routes_by_hops: tally.routes_by_hops,
+        nonminimal_pairs: tally.nonminimal_pairs,
+        forwarding_index: tally.forwarding_index,
+        forwarding_index_max: most,
+        forwarding_index_mean: if count == 0 { 0.0 } else { sum as f64 / count as f64 },
+        vls: lanes,
+        cycle,
+    }
+}
+
+/// What one thread has counted.
+struct Tally {
+    cdgs: Vec<Cdg>,
+    forwarding_index: Vec<u64>,
+    routes_by_hops: Vec<u64>,
+    looping_pairs: u64,
+    nonminimal_pairs: u64,
+    tree: RouteTree,
+    weight: Vec<u64>,
+    shortest: Vec<u16>,
+    queue: Vec<SwitchId>,
+}
+
+impl Tally {
+    fn new(graph: &SwitchGraph<'_>, lanes: u8) -> Self {
+        Tally {
+            cdgs: vec![Cdg::new(graph); usize::from(lanes)],
+            forwarding_index: vec![0; graph.machine().channel_count()],
+            routes_by_hops: Vec::new(),
+            looping_pairs: 0,
+            nonminimal_pairs: 0,
+            tree: RouteTree::default(),
+            weight: vec![0; graph.switch_count()],
+            shortest: vec![HopMatrix::FAR; graph.switch_count()],
+            queue: Vec::new(),
+        }
+    }
+
+    fn merge(mut self, other: Tally) -> Tally {
+        for (cdg, more) in self.cdgs.iter_mut().zip(&other.cdgs) {
+            cdg.merge(more);
+        }
+        for (routes, more) in self.forwarding_index.iter_mut().zip(&other.forwarding_index) {
+            *routes += more;
+        }
+        let hops = self.routes_by_hops.len().max(other.routes_by_hops.len());
+        self.routes_by_hops.resize(hops, 0);
+        for (routes, more) in self.routes_by_hops.iter_mut().zip(&other.routes_by_hops) {
+            *routes += more;
+        }
+        self.looping_pairs += other.looping_pairs;
+        self.nonminimal_pairs += other.nonminimal_pairs;
+        self
+    }
+
+    fn add_routes_to(&mut self, graph: &SwitchGraph<'_>, routing: &Routing, target: SwitchId) {
+        if graph.attached(target).is_empty() {
+            return;
+        }
+        self.shortest.fill(HopMatrix::FAR);
+        distances(graph, target, &mut self.shortest, &mut self.queue);
+        for &endpoint in graph.attached(target) {
+            let lid = graph.machine().lids().of_endpoint(endpoint);
+            self.tree.walk(graph, &routing.lft, lid);
+            let own = injecting_switch(graph, endpoint);
+            let sources = |switch: SwitchId| {
+                u64::from(graph.sources(switch)) - u64::from(own == Some(switch))
+            };
+            self.count_lengths(graph, sources);
+            for vl in 0..self.cdgs.len() as u8 {
+                self.add_loads(graph, vl, |switch| {
+                    if routing.lane(switch, lid) == vl { sources(switch) } else { 0 }
+                });
+            }
+        }
+    }
+
+    fn count_lengths(&mut self, graph: &SwitchGraph<'_>, sources: impl Fn(SwitchId) -> u64) {
+        for switch in (0..graph.switch_count() as u32).map(SwitchId) {
+            let sources = sources(switch);
+            if sources == 0 {
+                continue;
+            }
+            if let Some(hops) = self.tree.hops(switch) {
+                let at = hops as usize;
+                self.routes_by_hops.resize(self.routes_by_hops.len().max(at + 1), 0);
+                self.routes_by_hops[at] += sources;
+                if hops > u32::from(self.shortest[switch.index()]) {
+                    self.nonminimal_pairs += sources;
+                }
+            } else if self.tree.loops(switch) {
+                self.looping_pairs += sources;
+            }
+        }
+    }
+
+    /// Adds up, from the far switches to the near ones, how many routes of lane `vl` pass each.
+    fn add_loads(&mut self, graph: &SwitchGraph<'_>, vl: u8, sources: impl Fn(SwitchId) -> u64) {
+        for &switch in self.tree.order() {
+            self.weight[switch.index()] = sources(switch);
+        }
+        for &switch in self.tree.order().iter().rev() {
+            let weight = self.weight[switch.index()];
+            let Step::Forward(channel) = self.tree.step(switch) else { continue };
+            if weight == 0 {
+                continue;
+            }
+            let next = SwitchId(graph.machine().head(channel).vertex.0);
+            self.weight[next.index()] += weight;
+            self.forwarding_index[channel.index()] += weight;
+            if let Step::Forward(after) = self.tree.step(next) {
+                self.cdgs[usize::from(vl)].add(graph, channel, after);
+            }
+        }
+    }
+}
+
+/// The switch at which the owner of `endpoint` injects into that plane.
+fn injecting_switch(graph: &SwitchGraph<'_>, endpoint: EndpointId) -> Option<SwitchId> {
+    graph.injector_of(endpoint).and_then(|injector| graph.switch_of(injector))
+}
+
+/// Whether switches route to the endpoint; two nodes back to back need no route.
+fn is_routed(graph: &SwitchGraph<'_>, endpoint: EndpointId) -> bool {
+    let machine = graph.machine();
+    machine.as_switch(machine.head(machine.injection(endpoint)).vertex).is_some()
+        && graph.view().node_alive(machine.endpoint_node(endpoint))
+}
+
+/// Pairs in a common plane of the intact machine, and those of them that no usable cables join.
+fn count_pairs(graph: &SwitchGraph<'_>) -> (u64, u64) {
+    let (machine, view) = (graph.machine(), graph.view());
+    let part = parts(graph);
+    let mut in_plane = vec![0u64; machine.plane_count()];
+    let mut in_part = vec![0u64; graph.switch_count()];
+    for node in machine.nodes().filter(|&node| view.node_alive(node)) {
+        let mut planes: Vec<u32> = machine
+            .endpoints_of(node)
+            .map(|endpoint| machine.plane_of_endpoint(endpoint))
+            .collect();
+        planes.sort_unstable();
+        planes.dedup();
+        planes.iter().for_each(|&plane| in_plane[plane as usize] += 1);
+    }
+    for switch in machine.switches() {
+        in_part[part[switch.index()] as usize] += u64::from(graph.sources(switch));
+    }
+    let (mut pairs, mut cut) = (0, 0);
+    for endpoint in machine.endpoints().filter(|&endpoint| is_routed(graph, endpoint)) {
+        let wanted = in_plane[machine.plane_of_endpoint(endpoint) as usize] - 1;
+        let own = injecting_switch(graph, endpoint);
+        let joined = graph.switch_of(endpoint).map_or(0, |switch| {
+            let here = part[switch.index()];
+            let own_here = own.is_some_and(|own| part[own.index()] == here);
+            in_part[here as usize] - u64::from(own_here)
+        });
+        pairs += wanted;
+        cut += wanted - joined;
+    }
+    (pairs, cut)
+}
+
+/// The lowest switch that usable cables join with each switch.
+fn parts(graph: &SwitchGraph<'_>) -> Vec<u32> {
+    let mut part = vec![u32::MAX; graph.switch_count()];
+    let mut stack = Vec::new();
+    for start in 0..graph.switch_count() as u32 {
+        if part[start as usize] != u32::MAX {
+            continue;
+        }
+        part[start as usize] = start;
+        stack.push(SwitchId(start));
+        while let Some(switch) = stack.pop() {
+            for &head in graph.heads(switch) {
+                if part[head.index()] == u32::MAX {
+                    part[head.index()] = start;
+                    stack.push(head);
+                }
+            }
+        }
+    }
+    part
+}
+
+/// The first few pairs without a route, for people to look at.
+fn unreachable_examples(
+    graph: &SwitchGraph<'_>,
+    routing: &Routing,
+    unreachable_pairs: u64,
+) -> Vec<(NodeId, EndpointId)> {
+    let machine = graph.machine();
+    let mut examples = Vec::new();
+    if unreachable_pairs == 0 {
+        return examples;
+    }
+    let alive = |node: NodeId| graph.view().node_alive(node);
+    let mut tree = RouteTree::default();
+    for endpoint in machine.endpoints().filter(|&endpoint| is_routed(graph, endpoint)) {
+        let owner = machine.endpoint_node(endpoint);
+        tree.walk(graph, &routing.lft, machine.lids().of_endpoint(endpoint));
+        let plane = machine.plane_of_endpoint(endpoint);
+        for node in machine.nodes().filter(|&node| node != owner && alive(node)) {
+            let mut in_plane =
+                machine.endpoints_of(node).filter(|&e| machine.plane_of_endpoint(e) == plane);
+            let Some(first) = in_plane.next() else { continue };
+            let injector = injecting_switch(graph, first);
+            if injector.is_none_or(|switch| tree.hops(switch).is_none()) {
+                examples.push((node, endpoint));
+                if examples.len() == MOST_EXAMPLES {
+                    return examples;
+                }
+            }
+        }
+    }
+    examples
+}

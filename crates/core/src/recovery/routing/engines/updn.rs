@@ -1,0 +1,229 @@
+//! Up*/Down*: every route goes up towards the roots first and then only down, so that no credit loop can close.
+//!
+//! Switches are ranked by distance from the roots; a step to a smaller rank is up, within a rank to the larger id. For a
+//! destination, every switch that can reach it by down steps alone does so (else the tables of the switches above it
+//! would not fit together); the others climb, by the fewest hops. Load is spread as MinHop does it.
+//!
+//! Roots are given (OpenSM's root GUID file) or found by OpenSM's rule: a switch from which more than 90 % of the node
+//! ports are at one distance, and at no other distance more than 5 %. Without a root in a plane the engine refuses.
+//!
+//! Source: Schroeder et al., "Autonet", 1991; `reference/routing-engines.md`, section 5.
+//! Departs from OpenSM: of several switches that pass the rule, only those nearest to the nodes become roots (in a tree
+//! of more than about 400 nodes leaf switches pass it too); legality is exact by construction, not by a queue order.
+//! Limits: routes may be longer than the shortest; links near the roots of an irregular network become hot.
+
+use crate::ids::SwitchId;
+use crate::machine::SwitchGraph;
+use crate::recovery::routing::hops::{HopMatrix, balance, distances};
+use crate::recovery::routing::{Engine, Outcome, Refusal, RouteOptions, Routing};
+
+/// The Up*/Down* engine.
+pub struct UpDown;
+
+impl Engine for UpDown {
+    fn name(&self) -> &'static str {
+        "updn"
+    }
+
+    fn title(&self) -> &'static str {
+        "Up*/Down*"
+    }
+
+    fn summary(&self) -> &'static str {
+        "up towards roots, then down; deadlock-free, needs roots (given, or found in trees)"
+    }
+
+    fn route(&self, graph: &SwitchGraph<'_>, options: &RouteOptions) -> Outcome {
+        let roots = match choose_roots(graph, &options.roots) {
+            Ok(roots) => roots,
+            Err(refusal) => return Outcome::Refused(refusal),
+        };
+        let rank = ranks(graph, &roots);
+        let up = |from: SwitchId, to: SwitchId| {
+            (rank[to.index()], u32::MAX - to.0) < (rank[from.index()], u32::MAX - from.0)
+        };
+        // By destination first, since that is how legal distances are found; then by switch, as the tables are filled.
+        let to_target = HopMatrix::by_row(graph, |target, row, queue| {
+            legal_distances(graph, target, row, queue, &up);
+        });
+        let from_switch = to_target.transposed();
+        let lft = balance(graph, |switch, _, head, target| {
+            let here = from_switch.row(switch)[target.index()];
+            let there = from_switch.row(head)[target.index()];
+            if here == HopMatrix::FAR || there == HopMatrix::FAR {
+                return false;
+            }
+            let closer = (there & HOPS) + 1 == here & HOPS;
+            let descends = here & DOWN != 0;
+            closer
+                && if descends { there & DOWN != 0 && !up(switch, head) } else { up(switch, head) }
+        });
+        Outcome::Routed(Routing::single_lane(lft))
+    }
+}
+
+/// Set in a distance that is made of down steps alone.
+const DOWN: u16 = 0x8000;
+/// The distance itself.
+const HOPS: u16 = 0x7fff;
+
+/// Legal distances from every switch to `target`: first those by down steps alone, then by climbing to such a switch.
+fn legal_distances(
+    graph: &SwitchGraph<'_>,
+    target: SwitchId,
+    row: &mut [u16],
+    queue: &mut Vec<SwitchId>,
+    up: &impl Fn(SwitchId, SwitchId) -> bool,
+) {
+    queue.clear();
+    queue.push(target);
+    row[target.index()] = DOWN;
+    let mut front = 0;
+    while let Some(&switch) = queue.get(front) {
+        front += 1;
+        if row[switch.index()] & HOPS >= HopMatrix::LONGEST {
+            break;
+        }
+        for &above in graph.heads(switch) {
+            if row[above.index()] == HopMatrix::FAR && up(switch, above) {
+                row[above.index()] = row[switch.index()] + 1;
+                queue.push(above);
+            }
+        }
+    }
+    // `queue` now lists the descending switches by distance. Climbers settle by distance too: a level at a time, the
+    // descending switches of that level and the climbers found so far.
+    let descending = std::mem::take(queue);
+    let (mut next_descending, mut hops) = (0, 0u16);
+    let mut level: Vec<SwitchId> = Vec::new();
+    let mut next_level = Vec::new();
+    while hops < HopMatrix::LONGEST && (next_descending < descending.len() || !level.is_empty()) {
+        while let Some(&switch) = descending.get(next_descending)
+            && row[switch.index()] & HOPS == hops
+        {
+            level.push(switch);
+            next_descending += 1;
+        }
+        for switch in level.drain(..) {
+            for &below in graph.heads(switch) {
+                if row[below.index()] == HopMatrix::FAR && up(below, switch) {
+                    row[below.index()] = hops + 1;
+                    next_level.push(below);
+                }
+            }
+        }
+        std::mem::swap(&mut level, &mut next_level);
+        hops += 1;
+    }
+    *queue = descending;
+}
+
+/// Distance of each switch from the nearest root; switches that no root reaches rank last.
+fn ranks(graph: &SwitchGraph<'_>, roots: &[SwitchId]) -> Vec<u32> {
+    let mut rank = vec![u32::MAX; graph.switch_count()];
+    let mut queue = roots.to_vec();
+    for root in roots {
+        rank[root.index()] = 0;
+    }
+    let mut front = 0;
+    while let Some(&switch) = queue.get(front) {
+        front += 1;
+        for &head in graph.heads(switch) {
+            if rank[head.index()] == u32::MAX {
+                rank[head.index()] = rank[switch.index()] + 1;
+                queue.push(head);
+            }
+        }
+    }
+    rank
+}
+
+/// The roots that Up*/Down* finds by rule, ascending; `None` if a part of the fabric with nodes has none.
+#[must_use]
+pub fn roots_by_rule(graph: &SwitchGraph<'_>) -> Option<Vec<SwitchId>> {
+    choose_roots(graph, &[]).ok()
+}
+
+/// The given roots that are alive, or those that OpenSM's rule finds; a refusal if a set of joined switches has none.
+fn choose_roots(graph: &SwitchGraph<'_>, given: &[SwitchId]) -> Result<Vec<SwitchId>, Refusal> {
+    let mut roots = Vec::new();
+    let mut seen = vec![false; graph.switch_count()];
+    let all = (0..graph.switch_count() as u32).map(SwitchId);
+    for start in all.filter(|&switch| graph.view().switch_alive(switch)) {
+        if seen[start.index()] {
+            continue;
+        }
+        let members = joined(graph, start, &mut seen);
+        let needs_routes = members.iter().any(|&switch| !graph.attached(switch).is_empty());
+        let found: Vec<SwitchId> = if given.is_empty() {
+            find_roots(graph, &members)
+        } else {
+            given.iter().copied().filter(|root| members.binary_search(root).is_ok()).collect()
+        };
+        match (found.is_empty(), needs_routes) {
+            (false, _) => roots.extend(found),
+            // Switches without nodes carry no traffic; any of them will do.
+            (true, false) => roots.push(start),
+            (true, true) => return Err(no_root(start, given.is_empty())),
+        }
+    }
+    roots.sort_unstable();
+    roots.dedup();
+    Ok(roots)
+}
+
+fn no_root(switch: SwitchId, automatic: bool) -> Refusal {
+    let reason = if automatic {
+        "no switch is a root: from none are more than 90 % of the nodes equally far and the rest \
+         spread thinly; give roots"
+    } else {
+        "none of the given roots is alive in the part of the fabric with this switch; give one there"
+    };
+    Refusal { reason: reason.to_owned(), switch: Some(switch) }
+}
+
+/// Switches that usable cables join with `start`, ascending; marks them `seen`.
+fn joined(graph: &SwitchGraph<'_>, start: SwitchId, seen: &mut [bool]) -> Vec<SwitchId> {
+    let mut members = vec![start];
+    seen[start.index()] = true;
+    let mut front = 0;
+    while let Some(&switch) = members.get(front) {
+        front += 1;
+        for &head in graph.heads(switch) {
+            if !seen[head.index()] {
+                seen[head.index()] = true;
+                members.push(head);
+            }
+        }
+    }
+    members.sort_unstable();
+    members
+}
+
+/// OpenSM's rule on one set of joined switches, then the nearest of those that pass it.
+fn find_roots(graph: &SwitchGraph<'_>, members: &[SwitchId]) -> Vec<SwitchId> {
+    let ports: usize = members.iter().map(|&switch| graph.attached(switch).len()).sum();
+    let mut row = vec![HopMatrix::FAR; graph.switch_count()];
+    let mut queue = Vec::new();
+    let mut passed: Vec<(u16, SwitchId)> = Vec::new();
+    for &switch in members {
+        distances(graph, switch, &mut row, &mut queue);
+        let mut at_distance: Vec<usize> = Vec::new();
+        for &member in &queue {
+            let hops = usize::from(row[member.index()]);
+            at_distance.resize(at_distance.len().max(hops + 1), 0);
+            at_distance[hops] += graph.attached(member).len();
+        }
+        let most =
+            |share: usize| at_distance.iter().filter(|&&at| at * 100 > ports * share).count();
+        if most(90) == 1 && most(5) == 1 {
+            let distance = at_distance.iter().position(|&at| at * 100 > ports * 90);
+            passed.push((distance.unwrap_or_default() as u16, switch));
+        }
+        for &member in &queue {
+            row[member.index()] = HopMatrix::FAR;
+        }
+    }
+    let nearest = passed.iter().map(|&(distance, _)| distance).min();
+    passed.into_iter().filter(|&(d, _)| Some(d) == nearest).map(|(_, switch)| switch).collect()
+}

@@ -1,0 +1,144 @@
+//! Distances between switches, and the port balancing that MinHop and Up*/Down* share.
+
+use rayon::prelude::*;
+
+use super::lft::Lft;
+use crate::ids::{ChannelId, Lid, SwitchId};
+use crate::machine::{LidOwner, SwitchGraph};
+
+/// Distances in switch-switch hops, `[row][column]`; [`HopMatrix::FAR`] where there is no way.
+#[derive(Clone, Debug)]
+pub struct HopMatrix {
+    switches: usize,
+    hops: Vec<u16>,
+}
+
+impl HopMatrix {
+    /// No way.
+    pub const FAR: u16 = u16::MAX;
+    /// Longest way that counts as one; the top bit is left to engines.
+    pub const LONGEST: u16 = 0x7ffe;
+
+    /// Fewest hops between all switches; the same both ways, as every cable is.
+    ///
+    /// # Complexity
+    /// Switches x channels time, switches^2 x 2 bytes.
+    #[must_use]
+    pub fn shortest(graph: &SwitchGraph<'_>) -> Self {
+        Self::by_row(graph, |start, row, queue| distances(graph, start, row, queue))
+    }
+
+    /// Fills each row by `fill(switch, row, queue)` in parallel; rows start out [`HopMatrix::FAR`].
+    pub fn by_row(
+        graph: &SwitchGraph<'_>,
+        fill: impl Fn(SwitchId, &mut [u16], &mut Vec<SwitchId>) + Sync,
+    ) -> Self {
+        let switches = graph.switch_count();
+        let mut hops = vec![Self::FAR; switches * switches];
+        hops.par_chunks_exact_mut(switches.max(1))
+            .enumerate()
+            .for_each_init(Vec::new, |queue, (switch, row)| {
+                fill(SwitchId::from_index(switch), row, queue)
+            });
+        HopMatrix { switches, hops }
+    }
+
+    /// The row of `switch`.
+    #[inline]
+    #[must_use]
+    pub fn row(&self, switch: SwitchId) -> &[u16] {
+        &self.hops[switch.index() * self.switches..(switch.index() + 1) * self.switches]
+    }
+
+    /// Rows and columns exchanged.
+    #[must_use]
+    pub fn transposed(&self) -> Self {
+        let n = self.switches;
+        let mut hops = vec![0; n * n];
+        hops.par_chunks_exact_mut(n.max(1)).enumerate().for_each(|(row, out)| {
+            for (column, value) in out.iter_mut().enumerate() {
+                *value = self.hops[column * n + row];
+            }
+        });
+        HopMatrix { switches: n, hops }
+    }
+}
+
+/// Fewest hops from `start` to every switch; `row` starts out [`HopMatrix::FAR`], `queue` ends up listing who is reached.
+pub fn distances(
+    graph: &SwitchGraph<'_>,
+    start: SwitchId,
+    row: &mut [u16],
+    queue: &mut Vec<SwitchId>,
+) {
+    queue.clear();
+    queue.push(start);
+    row[start.index()] = 0;
+    let mut front = 0;
+    while let Some(&switch) = queue.get(front) {
+        front += 1;
+        let next = row[switch.index()] + 1;
+        if next > HopMatrix::LONGEST {
+            break;
+        }
+        for &head in graph.heads(switch) {
+            if row[head.index()] == HopMatrix::FAR {
+                row[head.index()] = next;
+                queue.push(head);
+            }
+        }
+    }
+}
+
+/// Fills forwarding tables so that each switch spreads destinations over the channels it may use.
+///
+/// At each switch, for each LID in ascending order (endpoints, then switches), the usable channel with the fewest
+/// endpoints so far wins, ties to the lowest port; switch LIDs are routed but not counted, since they carry no traffic.
+/// `may_use(switch, channel, head, target)` says whether the channel leads towards `target` legally.
+pub fn balance(
+    graph: &SwitchGraph<'_>,
+    may_use: impl Fn(SwitchId, ChannelId, SwitchId, SwitchId) -> bool + Sync,
+) -> Lft {
+    let machine = graph.machine();
+    let lids = machine.lids();
+    let mut lft = Lft::empty(machine);
+    let lid_count = lft.lid_count().max(1);
+    let mut rows: Vec<&mut [u8]> = lft.rows_mut().collect();
+    rows.par_iter_mut().enumerate().for_each(|(index, row)| {
+        let switch = SwitchId::from_index(index);
+        if !graph.view().switch_alive(switch) {
+            return;
+        }
+        let channels = graph.channels(switch);
+        let mut load = vec![0u32; channels.len()];
+        let mut candidates: Vec<usize> = Vec::new();
+        let mut candidates_for = None;
+        for lid in (0..lid_count as u32).map(Lid) {
+            let (target, endpoint) = match lids.owner(lid) {
+                LidOwner::Switch(target) => (Some(target), None),
+                LidOwner::Endpoint(e) => (graph.switch_of(e), Some(e)),
+            };
+            let Some(target) = target else { continue };
+            if target == switch {
+                let deliver = |e| machine.head(machine.injection(e)).port;
+                row[lid.index()] = endpoint.map_or(0, deliver);
+                continue;
+            }
+            if candidates_for != Some(target) {
+                candidates_for = Some(target);
+                candidates.clear();
+                let legal = graph
+                    .neighbours(switch)
+                    .enumerate()
+                    .filter(|&(_, (channel, head))| may_use(switch, channel, head, target));
+                candidates.extend(legal.map(|(position, _)| position));
+            }
+            let Some(&best) = candidates.iter().min_by_key(|&&position| load[position]) else {
+                continue;
+            };
+            load[best] += u32::from(endpoint.is_some());
+            row[lid.index()] = machine.tail(channels[best]).port;
+        }
+    });
+    lft
+}

@@ -1,0 +1,55 @@
+"""runflat: what a failure costs on a large machine, and how to keep the job running.
+
+The nouns follow the data: a `Machine` breaks (`Machine.fail`), is routed again (`Machine.route`), and a workload is run
+over what is left (`Routing.simulate`). A `Study` does that for many scenarios.
+
+>>> import runflat
+>>> tree = runflat.make("4-ary 2-tree")
+>>> broken = tree.fail(links="10%", seed=7)
+>>> routing = broken.route("minhop")
+>>> routing.check().verdict
+'ok'
+"""
+
+from runflat._core import (
+    FaultError,
+    FormatError,
+    GeneratorError,
+    RoutingError,
+    RunflatError,
+    Table,
+    TableError,
+    WorkloadError,
+    __version__,
+)
+from runflat.faults import Faults
+from runflat.machine import Machine, load, make
+from runflat.plugins import engine, fault_model, generator, workload
+from runflat.routing import Check, Refusal, Routing
+from runflat.simulation import Congestion
+from runflat.study import Study
+
+__all__ = [
+    "Check",
+    "Congestion",
+    "FaultError",
+    "Faults",
+    "FormatError",
+    "GeneratorError",
+    "Machine",
+    "Refusal",
+    "Routing",
+    "RoutingError",
+    "RunflatError",
+    "Study",
+    "Table",
+    "TableError",
+    "WorkloadError",
+    "__version__",
+    "engine",
+    "fault_model",
+    "generator",
+    "load",
+    "make",
+    "workload",
+]

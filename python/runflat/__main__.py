@@ -1,0 +1,5 @@
+"""`python -m runflat`."""
+
+from runflat.cli import main
+
+main()

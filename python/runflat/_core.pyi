@@ -1,0 +1,216 @@
+"""The compiled half of the package: what `crates/bindings` has, with types."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, final, type_check_only
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "COMMIT",
+    "FaultError",
+    "FormatError",
+    "GeneratorError",
+    "Machine",
+    "Routing",
+    "RoutingError",
+    "RunflatError",
+    "Table",
+    "TableError",
+    "WorkloadError",
+    "__version__",
+    "check_fault_model",
+    "check_generator",
+    "check_workload",
+    "crossings",
+    "engines",
+    "fault_models",
+    "fit_line",
+    "formats",
+    "generators",
+    "workloads",
+]
+
+__version__: str
+COMMIT: str
+
+class RunflatError(Exception): ...
+class FormatError(RunflatError): ...
+class GeneratorError(RunflatError): ...
+class FaultError(RunflatError): ...
+class RoutingError(RunflatError): ...
+class WorkloadError(RunflatError): ...
+class TableError(RunflatError): ...
+
+@type_check_only
+class _Param(TypedDict):
+    name: str
+    doc: str
+    kind: str
+    default: str | None
+
+@type_check_only
+class _Part(TypedDict):
+    name: str
+    summary: str
+    params: list[_Param]
+
+@type_check_only
+class _Engine(_Part):
+    title: str
+
+@type_check_only
+class _Summary(TypedDict):
+    nodes: int
+    switches: int
+    links: int
+    node_links: int
+    planes: int
+    leaf_switches: int
+    unbalanced_leaves: int
+    degraded_links: int
+    unbalanced_leaf_names: list[str]
+    degraded_link_names: list[str]
+    aggregation_nodes: int
+    radix: list[tuple[int, int]]
+    rates: list[tuple[str, int]]
+    diameter: int | None
+    distance_mean: float | None
+    distances_sampled: bool
+    bisection_gb_s: float | None
+    bisection_links: int | None
+
+@type_check_only
+class _Diff(TypedDict):
+    missing_parts: int
+    extra_parts: int
+    replaced_parts: int
+    renamed_parts: int
+    missing_links: int
+    extra_links: int
+    wrong_links: int
+    changed_rates: int
+    differences: list[str]
+
+@type_check_only
+class _Check(TypedDict):
+    verdict: str
+    pairs: int
+    unreachable_pairs: int
+    cut_pairs: int
+    looping_pairs: int
+    nonminimal_pairs: int
+    hops_max: int
+    hops_mean: float
+    forwarding_index_max: int
+    forwarding_index_mean: float
+    forwarding_index: NDArray[np.uint64]
+    vls: int
+    cycle: list[str] | None
+    cycle_vl: int | None
+    unreachable: list[tuple[str, str]]
+
+@type_check_only
+class _Congestion(TypedDict):
+    outcome: str
+    throughput_gb_s: float
+    simulated_ns: float
+    messages: int
+    unrouted_messages: int
+    collision_max: int
+    load: NDArray[np.uint64]
+    received_gb_s: NDArray[np.float64]
+
+@final
+class Machine:
+    @staticmethod
+    def read(data: bytes, label: str) -> tuple[Machine, list[tuple[int, str]]]: ...
+    @staticmethod
+    def make(text: str, params: Mapping[str, str], seed: int) -> Machine: ...
+    @staticmethod
+    def build(
+        name: str,
+        switches: Sequence[str],
+        nodes: Sequence[str],
+        cables: Sequence[tuple[str, str]],
+        rate: str,
+    ) -> Machine: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def synthetic(self) -> bool: ...
+    @property
+    def switch_count(self) -> int: ...
+    @property
+    def node_count(self) -> int: ...
+    @property
+    def lid_count(self) -> int: ...
+    @property
+    def switch_link_count(self) -> int: ...
+    @property
+    def rank_count(self) -> int: ...
+    @property
+    def failed_counts(self) -> tuple[int, int, int]: ...
+    def failed(self) -> tuple[list[str], list[str], list[str]]: ...
+    def summary(self) -> _Summary: ...
+    def switches(self) -> Table: ...
+    def nodes(self) -> Table: ...
+    def links(self) -> Table: ...
+    def write(self, format: str) -> str: ...
+    def diff(self, found: Machine) -> _Diff: ...
+    def draw(self, model: str, params: Mapping[str, str], seed: int, sample: int) -> Machine: ...
+    def fail(
+        self, links: Sequence[str], switches: Sequence[str], nodes: Sequence[str]
+    ) -> Machine: ...
+    def cut_nodes(self) -> list[str]: ...
+    def route(
+        self, engine: str, roots: Sequence[str], max_vl: int
+    ) -> Routing | tuple[str, str | None]: ...
+    def find_roots(self) -> list[str]: ...
+    def hottest(self, load: Sequence[int], most: int) -> list[str]: ...
+
+@final
+class Routing:
+    @staticmethod
+    def from_ports(machine: Machine, ports: NDArray[np.uint8]) -> Routing: ...
+    def ports(self) -> NDArray[np.uint8]: ...
+    def check(self) -> _Check: ...
+    def lost_paths(self, broken: Machine) -> int: ...
+    def changed_entries(self, other: Routing) -> int: ...
+    def simulate(
+        self, traffic: str, params: Mapping[str, str], seed: int, injection_gb_s: float | None
+    ) -> _Congestion: ...
+    def simulate_phases(
+        self, phases: Sequence[NDArray[np.uint64]], steady: bool, injection_gb_s: float | None
+    ) -> _Congestion: ...
+
+@final
+class Table:
+    @staticmethod
+    def from_rows(
+        columns: Sequence[tuple[str, str]], rows: Sequence[Mapping[str, Any]]
+    ) -> Table: ...
+    @staticmethod
+    def from_parquet(data: bytes) -> Table: ...
+    def to_parquet(self, metadata: Sequence[tuple[str, str]]) -> bytes: ...
+    @property
+    def metadata(self) -> dict[str, str]: ...
+    @property
+    def column_names(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def to_rows(self) -> list[dict[str, Any]]: ...
+    def column(self, name: str) -> list[Any]: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+def generators() -> list[_Part]: ...
+def fault_models() -> list[_Part]: ...
+def workloads() -> list[_Part]: ...
+def engines() -> list[_Engine]: ...
+def formats() -> list[_Part]: ...
+def check_generator(text: str, params: Mapping[str, str]) -> None: ...
+def check_fault_model(text: str, params: Mapping[str, str]) -> None: ...
+def check_workload(text: str, params: Mapping[str, str]) -> None: ...
+def fit_line(points: Sequence[tuple[float, float]]) -> dict[str, float | None] | None: ...
+def crossings(
+    lines: Sequence[tuple[float, float]], first: float, last: float
+) -> list[tuple[float, int, int]]: ...

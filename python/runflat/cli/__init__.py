@@ -1,0 +1,76 @@
+"""The command line: one file a command; one screen of plain answer, files second.
+
+Exit status: 0 done, 1 a finding (disconnected, deadlock, refused, differences), 2 wrong use. Answers go to stdout, talk and
+progress to stderr.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from runflat import __version__, plugins
+from runflat._core import RunflatError
+
+COMMANDS = {
+    "machine": "import, make, show, compare and export fabrics",
+    "faults": "draw failures",
+    "route": "route a fabric and prove the tables",
+    "simulate": "throughput of a workload over given routes",
+    "study": "run a plan of many scenarios; report on one page",
+    "doctor": "which optional parts are usable here",
+    "completion": "print the script that completes commands in your shell",
+}
+
+
+class _Lazy(click.Group):
+    """Imports a command's file when it is used, so that `--help` is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"runflat.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_Lazy,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example: runflat route fabric.ibnetdiscover --engine updn",
+)
+@click.version_option(__version__, prog_name="runflat")
+def group() -> None:
+    """What a failure costs on a large machine, and how to keep the job running."""  # noqa: D401
+
+
+def main() -> None:
+    """Run the command line; wrong input ends with one sentence and status 2."""
+    try:
+        plugins.load_named()
+        status = group.main(prog_name="runflat", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        status = stop.exit_code
+    except click.Abort:
+        click.echo("interrupted; a study goes on where it was when it is run again", err=True)
+        status = 130
+    except click.ClickException as error:
+        error.show()
+        status = 2
+    except RunflatError as error:
+        click.echo(f"runflat: {error}", err=True)
+        status = 2
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`); there is nobody left to tell.
+        sys.stderr.close()
+        status = 0
+    sys.exit(status if isinstance(status, int) else 0)

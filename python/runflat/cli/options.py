@@ -1,0 +1,130 @@
+"""What commands share: reading a fabric, common options, JSON output, tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from runflat import Faults, Machine, __version__, load, make
+from runflat._core import FormatError, RunflatError
+from runflat.study.results import write_whole
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+FABRIC_HELP = (
+    "FABRIC is an ibnetdiscover dump or ibsim file, our JSON, a Slurm topology.conf, "
+    'or a notation such as "16-ary 2-tree".'
+)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True, help="The one seed."
+)
+faults_option = click.option(
+    "--faults",
+    "faults_path",
+    type=click.Path(dir_okay=False),
+    help="Failed parts, as `runflat faults draw -o` writes them.",
+)
+params_option = click.option(
+    "--param",
+    "-p",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the part chosen; may be repeated.",
+)
+
+
+def read_fabric(text: str, *, quiet: bool = False) -> Machine:
+    """Read a fabric file, or generate what a notation says."""
+    is_file = Path(text).exists() or not _is_notation(text)
+    machine = load(text) if is_file else make(text)
+    if not quiet:
+        for warning in machine.warnings[:MOST_WARNINGS]:
+            click.echo(f"warning: {warning}", err=True)
+        if len(machine.warnings) > MOST_WARNINGS:
+            click.echo(f"warning: and {len(machine.warnings) - MOST_WARNINGS} more", err=True)
+    return machine
+
+
+MOST_WARNINGS = 10
+
+
+def _is_notation(text: str) -> bool:
+    return "(" in text or "-ary" in text
+
+
+def break_fabric(machine: Machine, faults_path: str | None) -> Machine:
+    """Apply a fault file, if one is given."""
+    return machine if faults_path is None else machine.fail(Faults.read(faults_path))
+
+
+def read_params(texts: tuple[str, ...]) -> dict[str, str]:
+    """Read `NAME=VALUE` options."""
+    params = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.UsageError(f"--param takes NAME=VALUE, got {text!r}")
+        params[name.strip()] = value.strip()
+    return params
+
+
+def read_roots(path: str | None) -> list[str]:
+    """Read a root GUID file as OpenSM takes it: one a line, `#` begins a comment."""
+    if path is None:
+        return []
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(
+            f"{path}: cannot be read: {error}; give one GUID or name a line"
+        ) from error
+    roots = [line.split("#")[0].strip() for line in lines]
+    roots = [root for root in roots if root]
+    if not roots:
+        raise FormatError(f"{path}: names no root; give one switch GUID or name a line")
+    return roots
+
+
+def print_json(outcome: str, values: dict[str, Any], *, seed: int | None = None) -> None:
+    """Print the one JSON object of a command."""
+    head: dict[str, Any] = {"version": __version__, "outcome": outcome}
+    if seed is not None:
+        head["seed"] = seed
+    click.echo(json.dumps(head | values, ensure_ascii=False))
+
+
+def write_output(path: str | None, text: str) -> None:
+    """Write text to a file in one piece, or to stdout."""
+    if path is None or path == "-":
+        click.echo(text, nl=not text.endswith("\n"))
+        return
+    try:
+        write_whole(Path(path), text.encode())
+    except OSError as error:
+        raise RunflatError(f"{path}: cannot be written: {error.strerror}") from error
+    click.echo(f"wrote {path}", err=True)
+
+
+def show_table(table: Table) -> None:
+    """Print a table as wide as the terminal; plain where stdout is none."""
+    console = Console(width=None if Console().is_terminal else 120, highlight=False)
+    console.print(table)
+
+
+def facts(rows: list[tuple[str, object]]) -> Table:
+    """Lay out labels and values without lines."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, value in rows:
+        table.add_row(label, f"{value:,}" if isinstance(value, int) else str(value))
+    return table

@@ -1,0 +1,111 @@
+"""`runflat route`: route a fabric and prove the tables."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from runflat import Check, Refusal, _core
+from runflat.cli.options import (
+    FABRIC_HELP,
+    break_fabric,
+    facts,
+    faults_option,
+    json_option,
+    print_json,
+    read_fabric,
+    read_roots,
+    show_table,
+)
+
+VERDICTS = {
+    "ok": "every pair has a route, no credit loop",
+    "deadlock": "every pair has a route, but a credit loop can close",
+    "incomplete": "some pairs have no route",
+}
+
+
+@click.command(
+    name="route",
+    epilog="Example: runflat route fabric.txt --engine updn",
+    help=f"""\
+Route a fabric and prove the tables: every pair walked, every lane searched for a credit loop.
+
+Exit status 1 if the engine refuses, a pair has no route or a credit loop exists.
+
+{FABRIC_HELP}""",
+)
+@click.argument("fabric")
+@click.option("--engine", default="minhop", show_default=True, help="minhop, updn or a plug-in.")
+@click.option("--roots", type=click.Path(dir_okay=False), help="Root GUID file, one a line.")
+@click.option(
+    "--max-vl", type=click.IntRange(1, 15), default=8, show_default=True, help="Virtual lanes."
+)
+@faults_option
+@json_option
+def command(
+    fabric: str,
+    engine: str,
+    roots: str | None,
+    max_vl: int,
+    faults_path: str | None,
+    as_json: bool,
+) -> int:
+    machine = break_fabric(read_fabric(fabric), faults_path)
+    started = time.monotonic()
+    routing = machine.route(engine, roots=read_roots(roots), max_vl=max_vl)
+    seconds = time.monotonic() - started
+    if isinstance(routing, Refusal):
+        refused = {"engine": engine, "reason": routing.reason, "switch": routing.switch}
+        if as_json:
+            print_json("refused", refused | {"verdict": None, "seconds": seconds})
+        else:
+            at = f" (at {routing.switch})" if routing.switch else ""
+            click.echo(f"{title(engine)} refuses {machine.name}: {routing.reason}{at}")
+        return 1
+    check = routing.check()
+    if as_json:
+        values = {"engine": engine, "reason": None} | check.summary() | {"seconds": seconds}
+        print_json("routed", values)
+    else:
+        click.echo(f"{title(engine)} on {machine.name}: {VERDICTS[check.verdict]}")
+        show_table(facts([*check_rows(check), ("routing time", f"{seconds:.3f} s")]))
+        show_trouble(check)
+    return 0 if check.verdict == "ok" else 1
+
+
+def title(engine: str) -> str:
+    """Return what tables call an engine."""
+    titles = {part["name"]: part["title"] for part in _core.engines()}
+    return titles.get(engine, engine)
+
+
+def check_rows(check: Check) -> list[tuple[str, object]]:
+    """Lay out a check for people."""
+    return [
+        ("pairs", check.pairs),
+        ("without a route", check.unreachable_pairs),
+        ("hops, longest", check.hops_max),
+        ("hops, mean", f"{check.hops_mean:.3f}"),
+        ("not the shortest way", check.nonminimal_pairs),
+        ("forwarding index, largest", check.forwarding_index_max),
+        ("forwarding index, mean", f"{check.forwarding_index_mean:.1f}"),
+        ("virtual lanes", check.vls),
+    ]
+
+
+def show_trouble(check: Check) -> None:
+    """Print a credit loop and the first unreachable pairs."""
+    if check.cycle is not None:
+        click.echo(f"credit loop on lane {check.cycle_vl}: each channel waits for the next")
+        for channel in check.cycle:
+            click.echo(f"  {channel}")
+    if check.unreachable_pairs:
+        cut = check.cut_pairs
+        click.echo(
+            f"{check.unreachable_pairs:,} pairs have no route"
+            + (f", {cut:,} of them because no cable joins them" if cut else "")
+        )
+        for source, target in check.unreachable:
+            click.echo(f"  from {source} to {target}")

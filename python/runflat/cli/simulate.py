@@ -1,0 +1,125 @@
+"""`runflat simulate`: throughput of a workload over given routes."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+import numpy as np
+
+from runflat import Refusal, _core
+from runflat.cli.options import (
+    FABRIC_HELP,
+    break_fabric,
+    facts,
+    faults_option,
+    json_option,
+    params_option,
+    print_json,
+    read_fabric,
+    read_params,
+    read_roots,
+    seed_option,
+    show_table,
+)
+from runflat.cli.route import title
+
+WORKLOADS = ", ".join(part["name"] for part in _core.workloads())
+
+
+@click.command(
+    name="simulate",
+    epilog="Example: runflat simulate fabric.txt --engine updn",
+    help=f"""\
+Run a workload over the routes of an engine and say what the fabric delivers.
+
+The congestion mode shares channels max-min fairly; latency, buffers and deadlock are left out.
+
+{FABRIC_HELP}""",
+)
+@click.argument("fabric")
+@click.option("--engine", default="minhop", show_default=True, help="minhop, updn or a plug-in.")
+@click.option("--roots", type=click.Path(dir_okay=False), help="Root GUID file, one a line.")
+@click.option("--traffic", default="uniform", show_default=True, help=f"Workload: {WORKLOADS}.")
+@params_option
+@click.option("--mode", type=click.Choice(["congestion"]), default="congestion", show_default=True)
+@click.option("--injection-gb-s", type=float, help="Most that one node port injects, in GB/s.")
+@click.option("--stats", is_flag=True, help="Also the spread over nodes and the hottest channels.")
+@seed_option
+@faults_option
+@json_option
+def command(
+    fabric: str,
+    engine: str,
+    roots: str | None,
+    traffic: str,
+    params: tuple[str, ...],
+    mode: str,
+    injection_gb_s: float | None,
+    stats: bool,
+    seed: int,
+    faults_path: str | None,
+    as_json: bool,
+) -> int:
+    machine = break_fabric(read_fabric(fabric), faults_path)
+    routing = machine.route(engine, roots=read_roots(roots))
+    if isinstance(routing, Refusal):
+        if as_json:
+            refusal = {"engine": engine, "reason": routing.reason, "throughput_gb_s": None}
+            print_json("refused", refusal, seed=seed)
+        else:
+            click.echo(f"{title(engine)} refuses {machine.name}: {routing.reason}")
+        return 1
+    check = routing.check()
+    started = time.process_time()
+    result = routing.simulate(
+        traffic, seed=seed, injection_gb_s=injection_gb_s, **read_params(params)
+    )
+    cpu_seconds = time.process_time() - started
+    received = result.received_gb_s
+    if as_json:
+        values: dict[str, Any] = {
+            "engine": engine,
+            "mode": mode,
+            "traffic": traffic,
+            "verdict": check.verdict,
+            "cycle": check.cycle,
+            "throughput_gb_s": result.throughput_gb_s,
+            "simulated_ns": result.simulated_ns,
+            "delivered_flits": None,
+            "flit_hops": None,
+            "cpu_seconds": cpu_seconds,
+            "messages": result.messages,
+            "unrouted_messages": result.unrouted_messages,
+            "collision_max": result.collision_max,
+            "received_gb_s_min": float(received.min()) if received.size else None,
+            "received_gb_s_max": float(received.max()) if received.size else None,
+        }
+        print_json(result.outcome, values, seed=seed)
+        return 0 if check.verdict == "ok" else 1
+    click.echo(
+        f"{traffic} over {title(engine)} on {machine.name}: {result.throughput_gb_s:,.1f} GB/s"
+    )
+    rows: list[tuple[str, object]] = [
+        ("ranks", int(received.size)),
+        ("messages", result.messages),
+        ("without a route", result.unrouted_messages),
+        ("largest collision", f"{result.collision_max:,} messages on one channel"),
+    ]
+    if result.outcome == "complete":
+        rows.append(("time", f"{result.simulated_ns / 1000:,.3f} us"))
+    if received.size:
+        low, mid, high = np.quantile(received, [0, 0.5, 1])
+        rows.append(
+            ("received per node", f"{low:.3f} / {mid:.3f} / {high:.3f} GB/s (min / median / max)")
+        )
+    if stats:
+        rows.append(("processor time", f"{cpu_seconds:.3f} s"))
+        rows += [("hot channel", text) for text in machine._core.hottest(result.load.tolist(), 5)]
+    show_table(facts(rows))
+    if check.verdict != "ok":
+        click.echo(
+            f"warning: the routing check says {check.verdict}; see `runflat route`", err=True
+        )
+    return 0 if check.verdict == "ok" else 1

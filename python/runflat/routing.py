@@ -1,0 +1,228 @@
+"""Forwarding tables, the proof that they are right, and what they carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from runflat import _core, plugins
+from runflat._core import RoutingError, WorkloadError
+from runflat.simulation import Congestion
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from runflat.machine import Machine
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An engine does not route this fabric: a result, not an error.
+
+    Attributes
+    ----------
+    reason : str
+        Why, in words.
+    switch : str or None
+        The switch at which it was noticed.
+    """
+
+    reason: str
+    switch: str | None = None
+    outcome: str = "refused"
+
+
+@dataclass(frozen=True)
+class Check:
+    """What walking every route found.
+
+    Attributes
+    ----------
+    verdict : str
+        `ok`, `deadlock` (a lane's channel dependency graph has a cycle) or `incomplete` (a pair has no route).
+    pairs, unreachable_pairs, cut_pairs, looping_pairs, nonminimal_pairs : int
+        (source node, destination LID) pairs: all; without a route; of those, joined by no cable; of those, circling; longer
+        than the shortest way.
+    hops_max, hops_mean : int, float
+        Length of routes in switch-switch channels.
+    forwarding_index_max, forwarding_index_mean : int, float
+        Routes over a switch-switch channel; unused channels count in the mean.
+    forwarding_index : (channels,) array of uint64
+        The same for each channel.
+    vls : int
+        Virtual lanes in use.
+    cycle : list of str or None
+        A credit loop: the channels around it by name.
+    cycle_vl : int or None
+        The lane it closes in.
+    unreachable : list of (str, str)
+        The first few pairs without a route.
+    """
+
+    verdict: str
+    pairs: int
+    unreachable_pairs: int
+    cut_pairs: int
+    looping_pairs: int
+    nonminimal_pairs: int
+    hops_max: int
+    hops_mean: float
+    forwarding_index_max: int
+    forwarding_index_mean: float
+    forwarding_index: NDArray[np.uint64]
+    vls: int
+    cycle: list[str] | None
+    cycle_vl: int | None
+    unreachable: list[tuple[str, str]]
+
+    def summary(self) -> dict[str, Any]:
+        """Return the fields that `runflat route --json` prints."""
+        names = (
+            "verdict", "vls", "cycle", "cycle_vl", "pairs", "unreachable_pairs", "cut_pairs",
+            "looping_pairs", "nonminimal_pairs", "unreachable", "hops_max", "hops_mean",
+            "forwarding_index_max", "forwarding_index_mean",
+        )  # fmt: skip
+        return {name: getattr(self, name) for name in names}
+
+
+class Routing:
+    """Forwarding tables of a machine, made by an engine or read from somewhere."""
+
+    outcome = "routed"
+
+    def __init__(self, machine: Machine, core: _core.Routing, engine: str | None) -> None:
+        self.machine = machine
+        self.engine = engine
+        self._core = core
+
+    @classmethod
+    def from_tables(
+        cls, machine: Machine, tables: NDArray[np.uint8], engine: str | None = None
+    ) -> Routing:
+        """Take forwarding tables from elsewhere.
+
+        Parameters
+        ----------
+        machine : Machine
+            The machine, broken or not.
+        tables : (switches, LIDs) array of uint8
+            Port by which each switch forwards to each LID; 255: none, 0: the switch itself.
+        engine : str, optional
+            Where they come from.
+
+        Returns
+        -------
+        Routing
+            To be checked and simulated like any other.
+
+        Raises
+        ------
+        RoutingError
+            If the shape is another.
+        """
+        array = np.ascontiguousarray(tables, dtype=np.uint8)
+        expected = (machine.switch_count, machine.lid_count)
+        if array.shape != expected:
+            raise RoutingError(
+                f"tables of {machine.name} have shape {expected} (switches, LIDs), "
+                f"got {array.shape}"
+            )
+        return cls(machine, _core.Routing.from_ports(machine._core, array.reshape(-1)), engine)
+
+    @property
+    def tables(self) -> NDArray[np.uint8]:
+        """Forwarding tables, (switches, LIDs) of uint8: the port to each LID, 255 for none."""
+        ports = self._core.ports()
+        return ports.reshape(self.machine.switch_count, self.machine.lid_count)
+
+    def check(self) -> Check:
+        """Walk every route and search every lane for a credit loop.
+
+        Returns
+        -------
+        Check
+            The proof or the counterexample.
+        """
+        return Check(**self._core.check())
+
+    def lost_paths(self, broken: Machine) -> int:
+        """Count the routes that failures cut before anything is re-routed.
+
+        Parameters
+        ----------
+        broken : Machine
+            The same machine with failures.
+
+        Returns
+        -------
+        int
+            (source node, destination LID) routes of these tables that cross a dead part.
+        """
+        return self._core.lost_paths(broken._core)
+
+    def changed_entries(self, other: Routing) -> int:
+        """Count the table entries in which two routings of one machine differ."""
+        return self._core.changed_entries(other._core)
+
+    def simulate(
+        self,
+        traffic: str = "uniform",
+        *,
+        seed: int = 1,
+        injection_gb_s: float | None = None,
+        **params: object,
+    ) -> Congestion:
+        """Run a workload over these routes under max-min fair sharing.
+
+        Rank r runs on the r-th node that is alive, attached and a host.
+
+        Parameters
+        ----------
+        traffic : str
+            A workload: `uniform`, `exchange`, `permutation`, `bisection`, `stencil`, `matrix`, or a registered one.
+        seed : int
+            For workloads that draw at random.
+        injection_gb_s : float, optional
+            Most that one node port injects, in GB/s.
+        **params
+            Parameters of the workload.
+
+        Returns
+        -------
+        Congestion
+            Throughput per node and in all, collisions, load per channel.
+
+        Raises
+        ------
+        WorkloadError
+            If there is no such workload or its parameters do not fit.
+        """
+        texts = {name: as_text(value) for name, value in params.items()}
+        function = plugins.find("workload", traffic)
+        if function is None:
+            return Congestion(**self._core.simulate(traffic, texts, seed, injection_gb_s))
+        phases = []
+        for phase in function(self.machine.rank_count, seed=seed, **texts):
+            array = np.ascontiguousarray(phase, dtype=np.uint64)
+            if array.ndim != 2 or array.shape[1] != 3:
+                raise WorkloadError(
+                    f"workload `{traffic}`: a phase is an array of shape (messages, 3) with "
+                    f"source, target and bytes, got shape {array.shape}"
+                )
+            phases.append(array.reshape(-1))
+        steady = bool(getattr(function, "steady", False))
+        return Congestion(**self._core.simulate_phases(phases, steady, injection_gb_s))
+
+    def __repr__(self) -> str:
+        return f"<runflat.Routing of {self.machine.name} by {self.engine or 'given tables'}>"
+
+
+def as_text(value: object) -> str:
+    """Write a parameter as plans and commands do: lists with commas, booleans in lower case."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return ",".join(as_text(item) for item in value)
+    return str(value)

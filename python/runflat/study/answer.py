@@ -1,0 +1,296 @@
+"""The answer of a study in sentences: what is left at each failure level, and which engine to use from when on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from runflat import _core
+from runflat.study.scenario import is_nothing
+
+if TYPE_CHECKING:
+    from runflat.study.results import Results
+
+MARGIN = 0.01
+"""A gain below this fraction is no reason to change the routing of a running fabric."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one engine makes of one failure level.
+
+    Attributes
+    ----------
+    samples, refused, deadlocks, incomplete : int
+        Fault patterns: all; refused by the engine; routed with a credit loop; routed with pairs left out.
+    throughput_gb_s : list of float
+        Of each routed pattern.
+    intact_gb_s : float or None
+        Throughput of the engine on the intact fabric, if it routes that.
+    reason : str or None
+        Why it first refused.
+    """
+
+    samples: int
+    refused: int
+    deadlocks: int
+    incomplete: int
+    throughput_gb_s: list[float]
+    intact_gb_s: float | None
+    reason: str | None
+
+    @property
+    def mean_gb_s(self) -> float | None:
+        """Mean throughput of the routed patterns, in GB/s."""
+        values = self.throughput_gb_s
+        return sum(values) / len(values) if values else None
+
+    @property
+    def usable(self) -> bool:
+        """Whether every pattern was routed without a credit loop."""
+        return self.samples > 0 and self.refused == 0 and self.deadlocks == 0
+
+    def left(self) -> str:
+        """Say how much of the intact throughput is left: `93 % (90-95)`."""
+        if not self.throughput_gb_s or not self.intact_gb_s:
+            return ""
+        mean, *ends = (
+            f"{100 * value / self.intact_gb_s:.0f}"
+            for value in (self.mean_gb_s or 0, min(self.throughput_gb_s), max(self.throughput_gb_s))
+        )
+        spread = f" ({ends[0]}-{ends[1]} %)" if ends[0] != ends[1] else ""
+        return f"{mean} %{spread}"
+
+
+@dataclass
+class MachineAnswer:
+    """The answer for one machine.
+
+    Attributes
+    ----------
+    name : str
+        The machine.
+    levels : list of str
+        Failure levels in the order of the plan.
+    engines : list of str
+        Engines in the order of the plan.
+    cells : dict
+        By (engine, level).
+    failed : dict
+        Mean number of failed parts by level.
+    best : dict
+        Engine to use by level; None where none is safe.
+    sentences : list of str
+        All of it in words.
+    """
+
+    name: str
+    levels: list[str]
+    engines: list[str]
+    cells: dict[tuple[str, str], Cell]
+    failed: dict[str, float]
+    best: dict[str, str | None] = field(default_factory=dict)
+    sentences: list[str] = field(default_factory=list)
+
+
+def answer(results: Results) -> list[MachineAnswer]:
+    """Sum a study up.
+
+    Parameters
+    ----------
+    results : Results
+        A finished study.
+
+    Returns
+    -------
+    list of MachineAnswer
+        One a machine, in the order of the plan.
+    """
+    rows = results.throughput.to_rows()
+    engines = [engine.label for engine in results.plan.recovery.engines]
+    answers = []
+    for name in dict.fromkeys(row["machine"] for row in rows):
+        own = [row for row in rows if row["machine"] == name]
+        levels = list(dict.fromkeys(row["level"] for row in own))
+        cells = {(e, level): _cell(own, e, level, levels) for e in engines for level in levels}
+        failed = {level: _failed(own, level) for level in levels}
+        found = MachineAnswer(name, levels, engines, cells, failed)
+        _choose(found)
+        _speak(found, failure_unit(own))
+        answers.append(found)
+    return answers
+
+
+def fit(results: Results, machine: str, engine: str) -> dict[str, float | None] | None:
+    """Fit throughput against the number of failed parts for one engine.
+
+    Returns
+    -------
+    dict or None
+        `intercept` (GB/s), `slope` (GB/s a failed part), `r2`; None for fewer than two different counts.
+    """
+    points = [
+        (float(failed_parts(row)), row["throughput_gb_s"])
+        for row in results.throughput.to_rows()
+        if row["machine"] == machine and row["engine"] == engine and row["outcome"] == "routed"
+    ]
+    return _core.fit_line(points)
+
+
+def crossings(
+    lines: dict[str, dict[str, float | None]], last: float
+) -> list[tuple[float, str, str]]:
+    """Find where the best of several regression lines changes.
+
+    Parameters
+    ----------
+    lines : dict
+        Lines by engine, as `fit` gives them.
+    last : float
+        Largest number of failed parts that was measured; nothing is said beyond it.
+
+    Returns
+    -------
+    list of (float, str, str)
+        Failed parts, best engine before, best engine after.
+    """
+    engines = list(lines)
+    ends = [
+        (lines[engine]["intercept"] or 0.0, lines[engine]["slope"] or 0.0) for engine in engines
+    ]
+    changes = _core.crossings(ends, 0.0, last)
+    return [(x, engines[before], engines[after]) for x, before, after in changes]
+
+
+def failed_parts(row: dict[str, Any]) -> int:
+    """Count the failed parts of a row."""
+    return int(row["failed_links"] + row["failed_switches"] + row["failed_nodes"])
+
+
+def _cell(rows: list[dict[str, Any]], engine: str, level: str, levels: list[str]) -> Cell:
+    own = [row for row in rows if row["engine"] == engine]
+    here = [row for row in own if row["level"] == level]
+    intact = next((r for r in own if is_nothing(r["level"]) and r["outcome"] == "routed"), None)
+    return Cell(
+        samples=len(here),
+        refused=sum(row["outcome"] == "refused" for row in here),
+        deadlocks=sum(row["verdict"] == "deadlock" for row in here),
+        incomplete=sum(row["verdict"] == "incomplete" for row in here),
+        throughput_gb_s=[row["throughput_gb_s"] for row in here if row["outcome"] == "routed"],
+        intact_gb_s=intact["throughput_gb_s"] if intact else None,
+        reason=next((row["reason"] for row in here if row["outcome"] == "refused"), None),
+    )
+
+
+def _failed(rows: list[dict[str, Any]], level: str) -> float:
+    counts = [failed_parts(row) for row in rows if row["level"] == level]
+    return sum(counts) / len(counts)
+
+
+def _choose(found: MachineAnswer) -> None:
+    """Pick the engine of each level; keep the one of the level before unless another is clearly better."""
+    current: str | None = None
+    for level in found.levels:
+        usable = [engine for engine in found.engines if found.cells[engine, level].usable]
+        means = {engine: found.cells[engine, level].mean_gb_s or 0.0 for engine in usable}
+        top = max(means.values(), default=0.0)
+        if current not in means or means[current] < top * (1 - MARGIN):
+            current = next((e for e in usable if means[e] >= top * (1 - 1e-9)), None)
+        found.best[level] = current
+
+
+def failure_unit(rows: list[dict[str, Any]]) -> str:
+    """Return what fails in the rows of a study, in the plural."""
+    units = {"links": "cables", "switches": "switches", "nodes": "nodes"}
+    kinds = [kind for kind in units if any(row[f"failed_{kind}"] for row in rows)]
+    return units[kinds[0]] if len(kinds) == 1 else "parts"
+
+
+def _speak(found: MachineAnswer, unit: str) -> None:
+    """Say which engine to use and what it keeps, then where another one takes over, then what to beware of."""
+    say = found.sentences.append
+    spans = _spans(found)
+    if len(spans) == 1:
+        engine, levels = spans[0]
+        kept = _kept(found, engine, levels, unit)
+        same = "" if _differ(found) else " (the engines differ by less than 1 %)"
+        say(f"Use {engine} throughout{same}: {kept}." if kept else f"Use {engine}.")
+    for number, (engine, levels) in enumerate(spans if len(spans) > 1 else []):
+        start = f"From {_counted(found.failed[levels[0]], unit)} on" if number else "At first"
+        kept = _kept(found, engine, levels, unit)
+        say(f"{start} use {engine}{': ' if kept else ''}{kept}.")
+    lost = [level for level in found.levels if found.best[level] is None]
+    if lost:
+        say(
+            f"With {_counted(found.failed[lost[0]], unit)} no engine of the plan routes every "
+            "pattern safely."
+        )
+    for engine in found.engines:
+        _warn(found, engine, unit)
+
+
+def _spans(found: MachineAnswer) -> list[tuple[str, list[str]]]:
+    """Return the engines to use one after the other, each with its levels."""
+    spans: list[tuple[str, list[str]]] = []
+    for level in found.levels:
+        engine = found.best[level]
+        if engine is None:
+            continue
+        if not spans or spans[-1][0] != engine:
+            spans.append((engine, []))
+        spans[-1][1].append(level)
+    return spans
+
+
+def _kept(found: MachineAnswer, engine: str, levels: list[str], unit: str) -> str:
+    failing = [level for level in levels if not is_nothing(level)]
+    left = [found.cells[engine, level].left() for level in failing]
+    if not failing or not all(left):
+        return ""
+    counts = [f"{found.failed[level]:.0f}" for level in failing]
+    intact = found.cells[engine, failing[0]].intact_gb_s or 0.0
+    last = unit.removesuffix("s") if counts == ["1"] else unit
+    return f"with {_listed(counts)} failed {last} it keeps {_listed(left)} of {intact:,.0f} GB/s"
+
+
+def _differ(found: MachineAnswer) -> bool:
+    """Whether any engine is noticeably worse than the best at some level."""
+    for level in found.levels:
+        means = [found.cells[engine, level].mean_gb_s for engine in found.engines]
+        top = max((mean for mean in means if mean is not None), default=0.0)
+        if any(mean is None or mean < top * (1 - MARGIN) for mean in means):
+            return True
+    return len(found.engines) < 2
+
+
+def _listed(texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _counted(count: float, unit: str) -> str:
+    return f"{count:.0f} failed {unit if round(count) != 1 else unit.removesuffix('s')}"
+
+
+def _warn(found: MachineAnswer, engine: str, unit: str) -> None:
+    say = found.sentences.append
+    refusals = [level for level in found.levels if found.cells[engine, level].refused]
+    if refusals:
+        cell = found.cells[engine, refusals[0]]
+        say(
+            f"{engine} refuses {cell.refused} of {cell.samples} patterns with "
+            f"{_counted(found.failed[refusals[0]], unit)}: {cell.reason}."
+        )
+    loops = [level for level in found.levels if found.cells[engine, level].deadlocks]
+    if loops:
+        cell = found.cells[engine, loops[0]]
+        say(
+            f"{engine} can deadlock: its routes close a credit loop in {cell.deadlocks} of "
+            f"{cell.samples} patterns with {_counted(found.failed[loops[0]], unit)}."
+        )
+    gaps = [level for level in found.levels if found.cells[engine, level].incomplete]
+    if gaps:
+        cell = found.cells[engine, gaps[0]]
+        say(
+            f"{engine} leaves pairs of nodes without a route in {cell.incomplete} of "
+            f"{cell.samples} patterns with {_counted(found.failed[gaps[0]], unit)}."
+        )

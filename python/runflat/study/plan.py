@@ -1,0 +1,323 @@
+"""The plan of a study: what it may say, and all that is wrong with one at once.
+
+A plan is a TOML file in the order the data flows: machine, faults, recovery, workload, simulation, measure, report. Its
+JSON Schema, for editors, is `docs/plan.schema.json`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from runflat import _core, plugins
+from runflat._core import RunflatError
+from runflat.routing import as_text
+
+Text = Annotated[str, BeforeValidator(as_text)]
+"""A value that plans may write as number, list or string."""
+
+
+class PlanError(RunflatError):
+    """The plan is wrong; the message lists every mistake with its key."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class MachinePlan(_Part):
+    """A machine of the study: read from a file or generated."""
+
+    name: str | None = Field(None, description="what reports call it; default: its own name")
+    file: str | None = Field(None, description="fabric file, relative to the plan")
+    make: str | None = Field(None, description="generator or notation, as `16-ary 2-tree`")
+    params: dict[str, Text] = Field(default_factory=dict, description="parameters of `make`")
+    levels: list[Text] | None = Field(
+        None, description="failure levels of this machine instead of those of [faults]"
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> MachinePlan:
+        if (self.file is None) == (self.make is None):
+            raise ValueError("give `file` (a fabric file) or `make` (a generator), one of them")
+        return self
+
+
+class FaultsPlan(_Part):
+    """What fails: levels of one parameter of a fault model, several samples each."""
+
+    model: str = Field("random", description="fault model")
+    vary: str = Field("links", description="the parameter that `levels` sets")
+    levels: list[Text] = Field(["0", "1%", "5%"], description='its values, as ["0", "1%"]')
+    samples: int = Field(10, ge=1, le=100_000, description="independent draws at each level")
+    params: dict[str, Text] = Field(
+        default_factory=dict, description="other parameters, as keep_connected = true"
+    )
+
+    @field_validator("model")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return _known_name("fault model", name, [part["name"] for part in _core.fault_models()])
+
+
+class EnginePlan(_Part):
+    """A routing engine with its inputs."""
+
+    engine: str = Field(description="engine, as `minhop`")
+    title: str | None = Field(None, description="what reports call it")
+    roots: Literal["auto", "intact"] | list[str] = Field(
+        "auto",
+        description="root switches: found after the failures, found before them and kept, or named",
+    )
+    max_vl: int = Field(8, ge=1, le=15, description="virtual lanes that may be used")
+
+    @field_validator("engine")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return _known_name("engine", name, [part["name"] for part in _core.engines()])
+
+    @property
+    def label(self) -> str:
+        """What reports call the engine."""
+        if self.title is not None:
+            return self.title
+        titles = {part["name"]: part["title"] for part in _core.engines()}
+        label = titles.get(self.engine, self.engine)
+        return label if self.roots == "auto" else f"{label}, roots kept"
+
+
+class RecoveryPlan(_Part):
+    """What is done about the failures: engines to compare."""
+
+    engines: list[EnginePlan] = Field(
+        default_factory=lambda: [EnginePlan(engine="minhop"), EnginePlan(engine="updn")],
+        min_length=1,
+    )
+
+    @field_validator("engines", mode="before")
+    @classmethod
+    def _short_form(cls, engines: Any) -> Any:
+        if not isinstance(engines, list):
+            return engines
+        return [{"engine": item} if isinstance(item, str) else item for item in engines]
+
+    @field_validator("engines")
+    @classmethod
+    def _different(cls, engines: list[EnginePlan]) -> list[EnginePlan]:
+        labels = [engine.label for engine in engines]
+        twice = sorted({label for label in labels if labels.count(label) > 1})
+        if twice:
+            raise ValueError(f"two engines are called {twice[0]!r}; give one a `title`")
+        return engines
+
+
+class WorkloadPlan(_Part):
+    """Who sends what."""
+
+    traffic: str = Field("uniform", description="workload")
+    params: dict[str, Text] = Field(default_factory=dict, description="its parameters")
+
+    @field_validator("traffic")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return _known_name("workload", name, [part["name"] for part in _core.workloads()])
+
+
+class SimulationPlan(_Part):
+    """How the workload is run."""
+
+    mode: Literal["congestion"] = Field("congestion", description="max-min fair sharing")
+    injection_gb_s: float | None = Field(
+        None, gt=0, description="most that one node port injects, in GB/s"
+    )
+
+
+class MeasurePlan(_Part):
+    """What is measured beside throughput."""
+
+    lost_paths_patterns: int = Field(
+        100, ge=0, le=100_000, description="fault patterns a level for lost paths; 0: none"
+    )
+
+
+class ReportPlan(_Part):
+    """What the report shows beside the figures."""
+
+    map: bool = Field(True, description="fabric map with failed parts and hot links")
+
+
+class Plan(_Part):
+    """A whole study."""
+
+    title: str = Field(description="headline of the report")
+    seed: int = Field(1, ge=0, lt=2**64, description="the one seed of everything drawn")
+    machine: list[MachinePlan] = Field(min_length=1)
+    faults: FaultsPlan = Field(default_factory=FaultsPlan)
+    recovery: RecoveryPlan = Field(default_factory=RecoveryPlan)
+    workload: WorkloadPlan = Field(default_factory=WorkloadPlan)
+    simulation: SimulationPlan = Field(default_factory=SimulationPlan)
+    measure: MeasurePlan = Field(default_factory=MeasurePlan)
+    report: ReportPlan = Field(default_factory=ReportPlan)
+
+    _folder: Path = Path()
+    _text: str = ""
+
+    @field_validator("machine", mode="before")
+    @classmethod
+    def _single(cls, machines: Any) -> Any:
+        return [machines] if isinstance(machines, dict) else machines
+
+    @property
+    def folder(self) -> Path:
+        """Where relative file names start."""
+        return self._folder
+
+    @property
+    def text(self) -> str:
+        """The plan as it was written."""
+        return self._text
+
+    @cached_property
+    def inputs(self) -> list[tuple[str, str]]:
+        """Names and SHA-256 of the fabric files."""
+        files = [machine.file for machine in self.machine if machine.file is not None]
+        return [(name, _sha256(self.folder / name)) for name in files]
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of all that results depend on: what the plan means, its inputs, and this version."""
+        meaning = f"{self.model_dump_json()}\n{self.inputs}\n{_core.__version__}"
+        return hashlib.sha256(meaning.encode()).hexdigest()
+
+    def levels_of(self, machine: MachinePlan) -> list[str]:
+        """Return the failure levels of a machine."""
+        return machine.levels if machine.levels is not None else self.faults.levels
+
+
+def read_plan(path: str | Path) -> Plan:
+    """Read and check a plan.
+
+    Parameters
+    ----------
+    path : str or Path
+        A TOML file.
+
+    Returns
+    -------
+    Plan
+        The checked plan.
+
+    Raises
+    ------
+    PlanError
+        Listing every mistake: key, what was found, what is allowed.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path}: cannot be read: {error}; give a TOML plan") from error
+    return parse_plan(text, path.parent, label=str(path))
+
+
+def parse_plan(text: str, folder: Path, label: str = "plan") -> Plan:
+    """Check a plan given as text; `folder` is where its file names start.
+
+    Raises
+    ------
+    PlanError
+        Listing every mistake.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"{label}: this is no TOML: {error}") from error
+    try:
+        plan = Plan.model_validate(data)
+    except ValidationError as error:
+        raise PlanError(f"{label}: {_sentences(error)}") from error
+    object.__setattr__(plan, "_folder", folder)
+    object.__setattr__(plan, "_text", text)
+    missing = [
+        f"  machine[{at}].file: there is no file {str(folder / machine.file)!r}; "
+        "names start at the plan's folder"
+        for at, machine in enumerate(plan.machine)
+        if machine.file is not None and not (folder / machine.file).is_file()
+    ]
+    mistakes = missing + _parameter_mistakes(plan)
+    if mistakes:
+        raise PlanError(f"{label}: {_counted(len(mistakes))}\n" + "\n".join(mistakes))
+    return plan
+
+
+def _parameter_mistakes(plan: Plan) -> list[str]:
+    """Find parameters that no generator, fault model or workload has."""
+    mistakes = []
+    for at, machine in enumerate(plan.machine):
+        if machine.make is not None and plugins.find("generator", machine.make) is None:
+            mistakes += _mistake(
+                f"machine[{at}]", _core.check_generator, machine.make, machine.params
+            )
+        if plugins.find("fault model", plan.faults.model) is None:
+            for level in plan.levels_of(machine):
+                params = {**plan.faults.params, plan.faults.vary: level}
+                key = "faults" if machine.levels is None else f"machine[{at}].levels"
+                mistakes += _mistake(key, _core.check_fault_model, plan.faults.model, params)
+    if plugins.find("workload", plan.workload.traffic) is None:
+        mistakes += _mistake(
+            "workload", _core.check_workload, plan.workload.traffic, plan.workload.params
+        )
+    return list(dict.fromkeys(mistakes))
+
+
+def _mistake(key: str, check: Any, name: str, params: dict[str, str]) -> list[str]:
+    try:
+        check(name, params)
+    except RunflatError as error:
+        return [f"  {key}: {error}"]
+    return []
+
+
+def _known_name(kind: str, name: str, built_in: list[str]) -> str:
+    known = built_in + plugins.names(kind)
+    if name not in known:
+        raise ValueError(f"there is no {kind} `{name}`; there are {', '.join(known)}")
+    return name
+
+
+def _sentences(error: ValidationError) -> str:
+    lines = []
+    for mistake in error.errors(include_url=False):
+        key = ""
+        for step in mistake["loc"]:
+            key += f"[{step}]" if isinstance(step, int) else f".{step}" if key else str(step)
+        message = mistake["msg"].removeprefix("Value error, ")
+        if mistake["type"] == "missing":
+            message = "is missing"
+        elif mistake["type"] == "extra_forbidden":
+            message = "is no key of a plan here"
+        elif mistake["type"] != "value_error":
+            message = f"{message[:1].lower()}{message[1:]}, got {mistake['input']!r}"
+        lines.append(f"  {key or 'plan'}: {message}")
+    return f"{_counted(len(lines))}\n" + "\n".join(lines)
+
+
+def _counted(count: int) -> str:
+    return f"{count} mistake{'s' if count > 1 else ''} in the plan"
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

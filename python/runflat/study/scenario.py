@@ -1,0 +1,244 @@
+"""One scenario: a pure function of the plan and an index.
+
+Scenarios are numbered machine by machine, level by level, engine by engine, sample by sample, lost-path counts last. The
+same (machine, level, sample) draws the same failures for every engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from runflat.machine import Machine, load, make
+from runflat.routing import Refusal, Routing
+from runflat.study.plan import Plan, parse_plan
+
+Row = dict[str, Any]
+
+CYCLE_SEPARATOR = "; "
+"""Between the channels of a credit loop in a table cell."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What one index stands for.
+
+    Attributes
+    ----------
+    index : int
+        Its number in the study.
+    table : str
+        Which table its rows go to: `throughput` or `lost_paths`.
+    machine, level, engine : int
+        Positions in the plan's lists.
+    sample : int
+        Which draw; for lost paths all patterns belong to one scenario.
+    """
+
+    index: int
+    table: str
+    machine: int
+    level: int
+    engine: int
+    sample: int
+
+
+class ScenarioSet:
+    """All scenarios of a plan, with the intact machines kept from one to the next.
+
+    Parameters
+    ----------
+    plan : Plan
+        The study.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.scenarios = _enumerate(plan)
+        self._machines: dict[int, Machine] = {}
+        self._roots: dict[int, list[str]] = {}
+        self._lock = Lock()
+
+    def run(self, index: int) -> list[Row]:
+        """Compute the rows of one scenario.
+
+        Parameters
+        ----------
+        index : int
+            Which scenario.
+
+        Returns
+        -------
+        list of dict
+            Rows of the scenario's table, the same whenever and wherever they are computed.
+        """
+        scenario = self.scenarios[index]
+        if scenario.table == "lost_paths":
+            return self._lost_paths(scenario)
+        return [self._throughput(scenario)]
+
+    def intact(self, machine: int) -> Machine:
+        """Return a machine of the plan with nothing failed."""
+        with self._lock:
+            if machine not in self._machines:
+                source = self.plan.machine[machine]
+                if source.file is not None:
+                    self._machines[machine] = load(self.plan.folder / source.file)
+                else:
+                    name = source.make or ""
+                    self._machines[machine] = make(name, seed=self.plan.seed, **source.params)
+            return self._machines[machine]
+
+    def broken(self, scenario: Scenario, sample: int) -> Machine:
+        """Return the scenario's machine with the failures of a sample."""
+        faults = self.plan.faults
+        level = self.level(scenario)
+        params: dict[str, Any] = {**faults.params, faults.vary: level}
+        intact = self.intact(scenario.machine)
+        return intact.fail(model=faults.model, seed=self.plan.seed, sample=sample, **params)
+
+    def route(self, scenario: Scenario, machine: Machine) -> Routing | Refusal:
+        """Route a machine with the scenario's engine."""
+        engine = self.plan.recovery.engines[scenario.engine]
+        roots = engine.roots if isinstance(engine.roots, list) else []
+        if engine.roots == "intact":
+            roots = self._intact_roots(scenario.machine)
+            if not roots:
+                return Refusal("the intact fabric has no roots by rule; name them in the plan")
+        return machine.route(engine.engine, roots=roots, max_vl=engine.max_vl)
+
+    def machine_name(self, machine: int) -> str:
+        """Return what reports call a machine."""
+        return self.plan.machine[machine].name or self.intact(machine).name
+
+    def level(self, scenario: Scenario) -> str:
+        """Return the failure level of a scenario as the plan has it."""
+        return self.plan.levels_of(self.plan.machine[scenario.machine])[scenario.level]
+
+    def _intact_roots(self, machine: int) -> list[str]:
+        intact = self.intact(machine)
+        with self._lock:
+            if machine not in self._roots:
+                self._roots[machine] = intact.find_roots()
+            return self._roots[machine]
+
+    def _throughput(self, scenario: Scenario) -> Row:
+        machine = self.broken(scenario, scenario.sample)
+        row = self._head(scenario, machine)
+        routing = self.route(scenario, machine)
+        if isinstance(routing, Refusal):
+            return {**row, "outcome": "refused", "reason": _reason(routing)}
+        check = routing.check()
+        result = routing.simulate(
+            self.plan.workload.traffic,
+            seed=self.plan.seed,
+            injection_gb_s=self.plan.simulation.injection_gb_s,
+            **self.plan.workload.params,
+        )
+        received = result.received_gb_s
+        quartiles = np.quantile(received, [0, 0.25, 0.5, 0.75, 1]) if received.size else np.zeros(5)
+        row |= {
+            "outcome": "routed",
+            "verdict": check.verdict,
+            "vls": check.vls,
+            "cycle": CYCLE_SEPARATOR.join(check.cycle) if check.cycle else None,
+            "pairs": check.pairs,
+            "unreachable_pairs": check.unreachable_pairs,
+            "cut_pairs": check.cut_pairs,
+            "hops_max": check.hops_max,
+            "hops_mean": check.hops_mean,
+            "forwarding_index_max": check.forwarding_index_max,
+            "forwarding_index_mean": check.forwarding_index_mean,
+            "throughput_gb_s": result.throughput_gb_s,
+            "simulated_ns": result.simulated_ns,
+            "collision_max": result.collision_max,
+            "unrouted_messages": result.unrouted_messages,
+        }
+        names = ("min", "q1", "median", "q3", "max")
+        row |= {f"received_gb_s_{name}": float(q) for name, q in zip(names, quartiles, strict=True)}
+        return row
+
+    def _lost_paths(self, scenario: Scenario) -> list[Row]:
+        intact = self.intact(scenario.machine)
+        routing = self.route(scenario, intact)
+        if isinstance(routing, Refusal):
+            head = self._head(scenario, intact)
+            return [{**head, "outcome": "refused", "reason": _reason(routing)}]
+        mean_index = routing.check().forwarding_index_mean
+        rows = []
+        for pattern in range(self.plan.measure.lost_paths_patterns):
+            broken = self.broken(scenario, pattern)
+            rows.append(
+                {
+                    **self._head(scenario, broken),
+                    "sample": pattern,
+                    "outcome": "routed",
+                    "lost_paths": routing.lost_paths(broken),
+                    # Domke et al., SC14: failed links x mean routes over a link, both directions.
+                    "extrapolated": 2 * mean_index * broken.failed_counts[0],
+                }
+            )
+        return rows
+
+    def _head(self, scenario: Scenario, machine: Machine) -> Row:
+        failed = machine.failed_counts
+        return {
+            "scenario": scenario.index,
+            "machine": self.machine_name(scenario.machine),
+            "engine": self.plan.recovery.engines[scenario.engine].label,
+            "level": self.level(scenario),
+            "sample": scenario.sample,
+            "failed_links": failed[0],
+            "failed_switches": failed[1],
+            "failed_nodes": failed[2],
+            "cut_nodes": len(machine.cut_nodes()),
+            "workload": self.plan.workload.traffic,
+        }
+
+
+@lru_cache(maxsize=4)
+def _shared_set(plan_text: str, folder: str) -> ScenarioSet:
+    return ScenarioSet(parse_plan(plan_text, Path(folder)))
+
+
+def run_elsewhere(plan_text: str, folder: str, index: int) -> list[Row]:
+    """Compute one scenario in a process that has only the plan's text; what executors call."""
+    return _shared_set(plan_text, folder).run(index)
+
+
+def is_nothing(level: str) -> bool:
+    """Whether a level stands for no failure: `0`, `0%`, `0.0%`."""
+    try:
+        return float(level.rstrip("% ")) == 0
+    except ValueError:
+        return False
+
+
+def _enumerate(plan: Plan) -> tuple[Scenario, ...]:
+    found: list[Scenario] = []
+
+    def add(table: str, machine: int, level: int, engine: int, sample: int) -> None:
+        found.append(Scenario(len(found), table, machine, level, engine, sample))
+
+    for machine, machine_plan in enumerate(plan.machine):
+        for level, text in enumerate(plan.levels_of(machine_plan)):
+            # Nothing is drawn where nothing fails, so one sample says it all.
+            samples = 1 if is_nothing(text) else plan.faults.samples
+            for engine in range(len(plan.recovery.engines)):
+                for sample in range(samples):
+                    add("throughput", machine, level, engine, sample)
+    for machine, machine_plan in enumerate(plan.machine):
+        for level, text in enumerate(plan.levels_of(machine_plan)):
+            if plan.measure.lost_paths_patterns and not is_nothing(text):
+                for engine in range(len(plan.recovery.engines)):
+                    add("lost_paths", machine, level, engine, 0)
+    return tuple(found)
+
+
+def _reason(refusal: Refusal) -> str:
+    return refusal.reason if refusal.switch is None else f"{refusal.reason} ({refusal.switch})"
