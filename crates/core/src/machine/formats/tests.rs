@@ -44,6 +44,52 @@ fn every_written_format_that_is_read_is_recognised() {
     }
 }
 
+/// One machine of every family, several planes and parallel cables among them.
+const FAMILIES: &[&str] = &[
+    "bgq(2,2,2,2)",
+    "cray-xc(2; 192; 8)",
+    "deimos",
+    "director-tree(144; nodes=100)",
+    "dragonfly(2,4,2, nodes=70)",
+    "fat-tree(36; 2; nodes=324)",
+    "hypercube(4)",
+    "hyperx(3,3; 2,2)",
+    "kary-ntree(4; 2; 19)",
+    "kautz(3,3, nodes=252)",
+    "mesh(3,3; 2)",
+    "rail-fat-tree(64; spines=none)",
+    "random-regular(60; 2)",
+    "slim-fly(5)",
+    "tofu(1,1,1)",
+    "torus(2,3)",
+    "tsubame2",
+    "xgft(2; 4,4; 1,4)",
+];
+
+#[test]
+fn a_machine_of_every_generator_comes_back() {
+    let made = |name: &str| {
+        FAMILIES.iter().any(|text| {
+            text.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
+        })
+    };
+    for generator in crate::machine::generators::GENERATORS {
+        assert!(made(generator.name()), "add one `{}` to FAMILIES", generator.name());
+    }
+    for text in FAMILIES {
+        let machine = crate::machine::generators::make(text, &Given::new(), Seed(1)).unwrap();
+        let json = write(&machine, "json").unwrap();
+        assert_eq!(read(json.as_bytes(), "file").unwrap().machine, machine, "{text}");
+        let dump = write(&machine, "ibsim").unwrap();
+        let import = read(dump.as_bytes(), "file").unwrap();
+        assert_eq!(import.warnings, [], "{text}");
+        assert!(diff(&machine, &import.machine).is_empty(), "{text}");
+        assert_eq!(import.machine.plane_count(), machine.plane_count(), "{text}");
+        let tree = write(&machine, "slurm-tree").unwrap();
+        assert!(read(tree.as_bytes(), "file").is_ok(), "{text}: {tree}");
+    }
+}
+
 #[test]
 fn what_is_no_fabric_is_told_with_all_that_is_read() {
     let sentence = |bytes: &[u8]| read(bytes, "file").unwrap_err().to_string();

@@ -114,6 +114,40 @@ fn rails_give_one_tree_and_separate_fabrics_separate_roots() {
 }
 
 #[test]
+fn adapters_of_one_host_are_told_by_the_level_or_by_names() {
+    let mut builder = Builder::new("hosts", true);
+    let leaf = builder.switch("leaf", 8).unwrap();
+    for (name, host) in
+        [("a.0", Some("a")), ("a.1", Some("a")), ("b mlx5_0", None), ("b mlx5_1", None)]
+    {
+        let node = builder.node(name, 1);
+        builder.cable(node, leaf, LinkRate::EDR);
+        if let Some(host) = host {
+            builder.group("host", host, node);
+        }
+    }
+    let text = write(&builder.build().unwrap(), "slurm").unwrap();
+    assert_eq!(text, "SwitchName=leaf Nodes=a,b\n");
+}
+
+#[test]
+fn two_nodes_with_one_name_are_two_hosts() {
+    let mut builder = Builder::new("twins", true);
+    let leaf = builder.switch("leaf", 8).unwrap();
+    for _ in 0..2 {
+        let node = builder.node("localhost mlx5_0", 1);
+        builder.cable(node, leaf, LinkRate::EDR);
+    }
+    let dump = write(&builder.build().unwrap(), "ibsim").unwrap();
+    let machine = read(dump.as_bytes(), "twins").unwrap().machine;
+    assert!(machine.level("host").is_none());
+    assert_eq!(
+        write(&machine, "slurm").unwrap(),
+        "SwitchName=leaf Nodes=localhost-[0048000000000010,0048000000000020]\n"
+    );
+}
+
+#[test]
 fn says_which_line_is_wrong() {
     assert_eq!(
         sentence("SwitchName=a Nodes=n[0-\n"),
