@@ -52,9 +52,16 @@ class Faults:
         except (OSError, ValueError) as error:
             message = f"{path}: no fault file: {error}; write one with `runflat faults draw -o`"
             raise FaultError(message) from error
+        kinds = ("links", "switches", "nodes")
+        if not isinstance(data, dict) or not any(f"failed_{kind}" in data for kind in kinds):
+            raise FaultError(
+                f"{path}: no fault file: it has none of the lists "
+                f"{', '.join(f'`failed_{kind}`' for kind in kinds)}; "
+                "write one with `runflat faults draw -o`"
+            )
         lists = {}
-        for kind in ("links", "switches", "nodes"):
-            names = data.get(f"failed_{kind}", []) if isinstance(data, dict) else None
+        for kind in kinds:
+            names = data.get(f"failed_{kind}", [])
             if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
                 raise FaultError(
                     f"{path}: `failed_{kind}` must be a list of names; "

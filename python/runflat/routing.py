@@ -79,12 +79,15 @@ class Check:
 
     def summary(self) -> dict[str, Any]:
         """Return the fields that `runflat route --json` prints."""
-        names = (
-            "verdict", "vls", "cycle", "cycle_vl", "pairs", "unreachable_pairs", "cut_pairs",
-            "looping_pairs", "nonminimal_pairs", "unreachable", "hops_max", "hops_mean",
-            "forwarding_index_max", "forwarding_index_mean",
-        )  # fmt: skip
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in CHECK_KEYS}
+
+
+CHECK_KEYS = (
+    "verdict", "vls", "cycle", "cycle_vl", "pairs", "unreachable_pairs", "cut_pairs",
+    "looping_pairs", "nonminimal_pairs", "unreachable", "hops_max", "hops_mean",
+    "forwarding_index_max", "forwarding_index_mean",
+)  # fmt: skip
+"""The fields of a `Check` that `runflat route --json` prints; null where an engine refuses."""
 
 
 class Routing:
@@ -199,6 +202,8 @@ class Routing:
         WorkloadError
             If there is no such workload or its parameters do not fit.
         """
+        if injection_gb_s is not None and not 0 < injection_gb_s < float("inf"):
+            raise WorkloadError(f"`injection_gb_s` is a number above 0, got {injection_gb_s}")
         texts = {name: as_text(value) for name, value in params.items()}
         function = plugins.find("workload", traffic)
         if function is None:

@@ -89,10 +89,13 @@ pub fn check_fault_model(text: &str, params: Given) -> PyResult<()> {
     faults::bind(text, &params).map(drop).map_err(raise::<FaultError>)
 }
 
-/// Raises what is wrong with the parameters of a workload.
+/// Raises what is wrong with the parameters of a workload, among `ranks` ranks if a number is given.
 #[pyfunction]
-pub fn check_workload(text: &str, params: Given) -> PyResult<()> {
-    workload::bind(text, &params).map(drop).map_err(raise::<WorkloadError>)
+#[pyo3(signature = (text, params, ranks=None))]
+pub fn check_workload(text: &str, params: Given, ranks: Option<u32>) -> PyResult<()> {
+    let bound = workload::bind(text, &params).map_err(raise::<WorkloadError>)?;
+    let count = ranks.map(|ranks| bound.phase_count(ranks)).transpose();
+    count.map(drop).map_err(raise::<WorkloadError>)
 }
 
 /// A least-squares line through points: intercept, slope, R2; None for fewer than two different x.

@@ -69,8 +69,11 @@ def main() -> None:
     except RunflatError as error:
         click.echo(f"runflat: {error}", err=True)
         status = 2
-    except BrokenPipeError:
-        # The reader of our output went away (`| head`); there is nobody left to tell.
-        sys.stderr.close()
-        status = 0
+    except OSError as error:
+        click.echo(f"runflat: {error}", err=True)
+        status = 2
+    except SystemExit as stop:
+        # click and rich end the program with 1, our "a finding", when the reader of our output is
+        # gone (`| head`); nothing else does so here, and there is nobody left to tell.
+        status = 0 if stop.code == 1 else stop.code
     sys.exit(status if isinstance(status, int) else 0)

@@ -99,7 +99,7 @@ def draw(
     return 1 if cut else 0
 
 
-@command.command()
+@command.command(epilog="Example: runflat faults models")
 def models() -> None:
     """List the fault models and their parameters."""
     for part in _core.fault_models():

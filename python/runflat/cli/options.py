@@ -107,8 +107,13 @@ def write_output(path: str | None, text: str) -> None:
     if path is None or path == "-":
         click.echo(text, nl=not text.endswith("\n"))
         return
+    target = Path(path)
     try:
-        write_whole(Path(path), text.encode())
+        if target.exists() and not target.is_file():
+            # A pipe or a device, as /dev/stdout, is written to; a file is replaced in one piece.
+            target.write_text(text, encoding="utf-8")
+        else:
+            write_whole(target.resolve(), text.encode())
     except OSError as error:
         raise RunflatError(f"{path}: cannot be written: {error.strerror}") from error
     click.echo(f"wrote {path}", err=True)

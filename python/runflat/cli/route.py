@@ -18,6 +18,7 @@ from runflat.cli.options import (
     read_roots,
     show_table,
 )
+from runflat.routing import CHECK_KEYS
 
 VERDICTS = {
     "ok": "every pair has a route, no credit loop",
@@ -57,17 +58,17 @@ def command(
     routing = machine.route(engine, roots=read_roots(roots), max_vl=max_vl)
     seconds = time.monotonic() - started
     if isinstance(routing, Refusal):
-        refused = {"engine": engine, "reason": routing.reason, "switch": routing.switch}
         if as_json:
-            print_json("refused", refused | {"verdict": None, "seconds": seconds})
+            refused = {"engine": engine, "reason": routing.reason, "switch": routing.switch}
+            print_json("refused", refused | dict.fromkeys(CHECK_KEYS) | {"seconds": seconds})
         else:
             at = f" (at {routing.switch})" if routing.switch else ""
             click.echo(f"{title(engine)} refuses {machine.name}: {routing.reason}{at}")
         return 1
     check = routing.check()
     if as_json:
-        values = {"engine": engine, "reason": None} | check.summary() | {"seconds": seconds}
-        print_json("routed", values)
+        routed = {"engine": engine, "reason": None, "switch": None}
+        print_json("routed", routed | check.summary() | {"seconds": seconds})
     else:
         click.echo(f"{title(engine)} on {machine.name}: {VERDICTS[check.verdict]}")
         show_table(facts([*check_rows(check), ("routing time", f"{seconds:.3f} s")]))

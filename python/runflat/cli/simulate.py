@@ -28,6 +28,16 @@ from runflat.cli.route import title
 WORKLOADS = ", ".join(part["name"] for part in _core.workloads())
 
 
+RESULTS: dict[str, Any] = dict.fromkeys(
+    (
+        "verdict", "cycle", "throughput_gb_s", "simulated_ns", "delivered_flits", "flit_hops",
+        "cpu_seconds", "messages", "unrouted_messages", "collision_max", "received_gb_s_min",
+        "received_gb_s_max",
+    )
+)  # fmt: skip
+"""What `--json` prints of a result, null where the engine refuses or the mode does not know it."""
+
+
 @click.command(
     name="simulate",
     epilog="Example: runflat simulate fabric.txt --engine updn",
@@ -64,10 +74,10 @@ def command(
 ) -> int:
     machine = break_fabric(read_fabric(fabric), faults_path)
     routing = machine.route(engine, roots=read_roots(roots))
+    head = {"engine": engine, "mode": mode, "traffic": traffic}
     if isinstance(routing, Refusal):
         if as_json:
-            refusal = {"engine": engine, "reason": routing.reason, "throughput_gb_s": None}
-            print_json("refused", refusal, seed=seed)
+            print_json("refused", head | {"reason": routing.reason} | RESULTS, seed=seed)
         else:
             click.echo(f"{title(engine)} refuses {machine.name}: {routing.reason}")
         return 1
@@ -79,16 +89,11 @@ def command(
     cpu_seconds = time.process_time() - started
     received = result.received_gb_s
     if as_json:
-        values: dict[str, Any] = {
-            "engine": engine,
-            "mode": mode,
-            "traffic": traffic,
+        values = RESULTS | {
             "verdict": check.verdict,
             "cycle": check.cycle,
             "throughput_gb_s": result.throughput_gb_s,
             "simulated_ns": result.simulated_ns,
-            "delivered_flits": None,
-            "flit_hops": None,
             "cpu_seconds": cpu_seconds,
             "messages": result.messages,
             "unrouted_messages": result.unrouted_messages,
@@ -96,7 +101,7 @@ def command(
             "received_gb_s_min": float(received.min()) if received.size else None,
             "received_gb_s_max": float(received.max()) if received.size else None,
         }
-        print_json(result.outcome, values, seed=seed)
+        print_json(result.outcome, head | {"reason": None} | values, seed=seed)
         return 0 if check.verdict == "ok" else 1
     click.echo(
         f"{traffic} over {title(engine)} on {machine.name}: {result.throughput_gb_s:,.1f} GB/s"

@@ -103,7 +103,7 @@ def report(folder: str, output: str | None) -> None:
     click.echo(page)
 
 
-@command.command()
+@command.command(epilog="Example: runflat study schema -o plan.schema.json")
 @click.option("-o", "output", type=click.Path(dir_okay=False), help="File; default: stdout.")
 def schema(output: str | None) -> None:
     """Print the JSON Schema of plans, for editors."""

@@ -37,14 +37,19 @@ class Journal:
     Raises
     ------
     JournalError
-        If the file belongs to another plan, or another process is writing it.
+        If the file cannot be made, belongs to another plan, or another process is writing it.
     """
 
     def __init__(self, path: Path, key: str) -> None:
         self.path = path
         self.done: dict[int, list[Row]] = {}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: IO[bytes] = path.open("a+b")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: IO[bytes] = path.open("a+b")
+        except OSError as error:
+            raise JournalError(
+                f"{path}: cannot be written: {error.strerror}; choose another -o"
+            ) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -141,7 +142,7 @@ class SimulationPlan(_Part):
 
     mode: Literal["congestion"] = Field("congestion", description="max-min fair sharing")
     injection_gb_s: float | None = Field(
-        None, gt=0, description="most that one node port injects, in GB/s"
+        None, gt=0, allow_inf_nan=False, description="most that one node port injects, in GB/s"
     )
 
 
@@ -174,6 +175,7 @@ class Plan(_Part):
 
     _folder: Path = Path()
     _text: str = ""
+    _label: str = "plan"
 
     @field_validator("machine", mode="before")
     @classmethod
@@ -189,6 +191,11 @@ class Plan(_Part):
     def text(self) -> str:
         """The plan as it was written."""
         return self._text
+
+    @property
+    def label(self) -> str:
+        """What messages call the plan: its file."""
+        return self._label
 
     @cached_property
     def inputs(self) -> list[tuple[str, str]]:
@@ -251,16 +258,30 @@ def parse_plan(text: str, folder: Path, label: str = "plan") -> Plan:
         raise PlanError(f"{label}: {_sentences(error)}") from error
     object.__setattr__(plan, "_folder", folder)
     object.__setattr__(plan, "_text", text)
+    object.__setattr__(plan, "_label", label)
     missing = [
         f"  machine[{at}].file: there is no file {str(folder / machine.file)!r}; "
         "names start at the plan's folder"
         for at, machine in enumerate(plan.machine)
         if machine.file is not None and not (folder / machine.file).is_file()
     ]
-    mistakes = missing + _parameter_mistakes(plan)
-    if mistakes:
-        raise PlanError(f"{label}: {_counted(len(mistakes))}\n" + "\n".join(mistakes))
+    refuse(plan, missing + _parameter_mistakes(plan))
     return plan
+
+
+def refuse(plan: Plan, mistakes: list[str]) -> None:
+    """Raise a `PlanError` that lists the mistakes, if there are any."""
+    if mistakes:
+        raise PlanError(f"{plan.label}: {_counted(len(mistakes))}\n" + "\n".join(mistakes))
+
+
+def mistake(key: str, check: Callable[[], object]) -> list[str]:
+    """Return what is wrong at a key of a plan, as a list of one line, or of none if the check passes."""
+    try:
+        check()
+    except RunflatError as error:
+        return [f"  {key}: {error}"]
+    return []
 
 
 def _parameter_mistakes(plan: Plan) -> list[str]:
@@ -268,27 +289,18 @@ def _parameter_mistakes(plan: Plan) -> list[str]:
     mistakes = []
     for at, machine in enumerate(plan.machine):
         if machine.make is not None and plugins.find("generator", machine.make) is None:
-            mistakes += _mistake(
-                f"machine[{at}]", _core.check_generator, machine.make, machine.params
-            )
+            check = partial(_core.check_generator, machine.make, machine.params)
+            mistakes += mistake(f"machine[{at}]", check)
         if plugins.find("fault model", plan.faults.model) is None:
             for level in plan.levels_of(machine):
                 params = {**plan.faults.params, plan.faults.vary: level}
                 key = "faults" if machine.levels is None else f"machine[{at}].levels"
-                mistakes += _mistake(key, _core.check_fault_model, plan.faults.model, params)
+                check = partial(_core.check_fault_model, plan.faults.model, params)
+                mistakes += mistake(key, check)
     if plugins.find("workload", plan.workload.traffic) is None:
-        mistakes += _mistake(
-            "workload", _core.check_workload, plan.workload.traffic, plan.workload.params
-        )
+        check = partial(_core.check_workload, plan.workload.traffic, plan.workload.params)
+        mistakes += mistake("workload", check)
     return list(dict.fromkeys(mistakes))
-
-
-def _mistake(key: str, check: Any, name: str, params: dict[str, str]) -> list[str]:
-    try:
-        check(name, params)
-    except RunflatError as error:
-        return [f"  {key}: {error}"]
-    return []
 
 
 def _known_name(kind: str, name: str, built_in: list[str]) -> str:

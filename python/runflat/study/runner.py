@@ -81,13 +81,16 @@ class Study:
 
         Raises
         ------
+        PlanError
+            If the plan does not fit its machines; nothing is written then.
         JournalError
-            If the folder holds another study, or another process is running this one.
+            If the folder cannot be made, holds another study, or another process is running this one.
         """
         folder = Path(folder)
         part, parts = shard
         if not 1 <= part <= parts:
             raise RunflatError(f"a shard is written i/N with 1 <= i <= N, got {part}/{parts}")
+        self.set.check()
         started = time.monotonic()
         wanted = range(part - 1, len(self.set.scenarios), parts)
         with Journal(folder / f"journal-{part}of{parts}.jsonl", self.plan.key) as journal:

@@ -7,16 +7,18 @@ same (machine, level, sample) draws the same failures for every engine.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from runflat import _core, plugins
+from runflat.faults import Faults
 from runflat.machine import Machine, load, make
 from runflat.routing import Refusal, Routing
-from runflat.study.plan import Plan, parse_plan
+from runflat.study.plan import Plan, mistake, parse_plan, refuse
 
 Row = dict[str, Any]
 
@@ -64,6 +66,36 @@ class ScenarioSet:
         self._roots: dict[int, list[str]] = {}
         self._lock = Lock()
 
+    def check(self) -> None:
+        """Find the mistakes of the plan that only its machines show, before anything is run.
+
+        Raises
+        ------
+        PlanError
+            Listing every mistake: sizes that no machine has, more failures than parts, roots that are no switch, a
+            workload that does not fit the number of ranks.
+        """
+        plan = self.plan
+        last = max(plan.faults.samples, plan.measure.lost_paths_patterns) - 1
+        mistakes: list[str] = []
+        for number, source in enumerate(plan.machine):
+            wrong = mistake(f"machine[{number}]", partial(self.intact, number))
+            mistakes += wrong
+            if wrong:
+                continue
+            intact = self.intact(number)
+            key = "faults.levels" if source.levels is None else f"machine[{number}].levels"
+            for level in plan.levels_of(source):
+                mistakes += mistake(key, partial(self._break, intact, level, last))
+            for at, engine in enumerate(plan.recovery.engines):
+                if isinstance(engine.roots, list):
+                    roots = partial(intact.fail, Faults(switches=engine.roots))
+                    mistakes += mistake(f"recovery.engines[{at}].roots", roots)
+            if plugins.find("workload", plan.workload.traffic) is None:
+                workload = plan.workload.traffic, plan.workload.params, intact.rank_count
+                mistakes += mistake("workload", partial(_core.check_workload, *workload))
+        refuse(plan, list(dict.fromkeys(mistakes)))
+
     def run(self, index: int) -> list[Row]:
         """Compute the rows of one scenario.
 
@@ -96,11 +128,7 @@ class ScenarioSet:
 
     def broken(self, scenario: Scenario, sample: int) -> Machine:
         """Return the scenario's machine with the failures of a sample."""
-        faults = self.plan.faults
-        level = self.level(scenario)
-        params: dict[str, Any] = {**faults.params, faults.vary: level}
-        intact = self.intact(scenario.machine)
-        return intact.fail(model=faults.model, seed=self.plan.seed, sample=sample, **params)
+        return self._break(self.intact(scenario.machine), self.level(scenario), sample)
 
     def route(self, scenario: Scenario, machine: Machine) -> Routing | Refusal:
         """Route a machine with the scenario's engine."""
@@ -119,6 +147,11 @@ class ScenarioSet:
     def level(self, scenario: Scenario) -> str:
         """Return the failure level of a scenario as the plan has it."""
         return self.plan.levels_of(self.plan.machine[scenario.machine])[scenario.level]
+
+    def _break(self, intact: Machine, level: str, sample: int) -> Machine:
+        faults = self.plan.faults
+        params: dict[str, Any] = {**faults.params, faults.vary: level}
+        return intact.fail(model=faults.model, seed=self.plan.seed, sample=sample, **params)
 
     def _intact_roots(self, machine: int) -> list[str]:
         intact = self.intact(machine)
