@@ -14,7 +14,7 @@ unexport CONDA_PREFIX PYTHONPATH
 .PHONY: demo test check bench docs fmt fuzz clean
 
 demo: $(VENV)/.built
-	@$(BIN)/runflat study run examples/1_what_failed_cables_cost.toml -o out/demo
+	@$(BIN)/runflat study run examples/1_what_failed_cables_cost.toml -o out/demo --fresh
 
 test: $(VENV)/.built $(VENV)/.dev
 	cargo test --workspace --exclude runflat-bindings --locked
@@ -57,7 +57,8 @@ $(VENV)/bin/python:
 # The build: a release wheel's worth of Rust, straight into the environment.
 $(VENV)/.built: $(VENV)/bin/python pyproject.toml Cargo.toml Cargo.lock $(RUST) crates/core/Cargo.toml crates/bindings/Cargo.toml
 	@test -x $(BIN)/maturin || $(BIN)/pip install --quiet --disable-pip-version-check 'maturin==1.16.0'
-	$(BIN)/maturin develop --release --locked --quiet
+	@echo "building runflat (a few minutes the first time; log: $(VENV)/build.log)"
+	@$(BIN)/maturin develop --release --locked >$(VENV)/build.log 2>&1 || { tail -30 $(VENV)/build.log; exit 1; }
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.built pyproject.toml

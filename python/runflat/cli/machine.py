@@ -98,9 +98,11 @@ class _Generators(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         name = cmd_name.split("(")[0].strip().lower()
         known = {part["name"]: part for part in _core.generators()}
+        if "-ary" in name:
+            name = "kary-ntree"
         if name in known:
             return _generator_command(cmd_name, known[name])
-        if "-ary" in cmd_name or plugins.find("generator", cmd_name) is not None:
+        if plugins.find("generator", cmd_name) is not None:
             return _generator_command(cmd_name, {"summary": "", "params": []})
         return None
 
@@ -115,14 +117,13 @@ def make_() -> None:
 
 
 def _generator_command(text: str, part: Mapping[str, Any]) -> click.Command:
-    notation = "(" in text
+    notation = text != part.get("name")
     options: list[click.Parameter] = [
         click.Option(
             [f"--{param['name'].replace('_', '-')}", f"param_{param['name']}"],
             required=param["default"] is None and not notation,
             metavar="VALUE",
-            help=f"{param['doc']} ({param['kind']})"
-            + (f"  [default: {param['default']}]" if param["default"] else ""),
+            help=_param_help(param),
         )
         for param in part["params"]
     ]
@@ -144,6 +145,12 @@ def _generator_command(text: str, part: Mapping[str, Any]) -> click.Command:
         _show(machine, as_json, seed=seed)
 
     return click.Command(text, callback=run, params=options, help=part["summary"])
+
+
+def _param_help(param: dict[str, Any]) -> str:
+    kind = "" if param["kind"] == "a text" else f" ({param['kind']})"
+    default = f"  [default: {param['default']}]" if param["default"] else ""
+    return f"{param['doc']}{kind}{default}"
 
 
 def _show(machine: Machine, as_json: bool, *, seed: int | None = None) -> None:

@@ -23,6 +23,7 @@ from rich.table import Table
 from runflat import RunflatError, Study
 from runflat.cli.options import json_option, print_json, show_table, write_output
 from runflat.study.answer import MachineAnswer, answer
+from runflat.study.journal import forget
 from runflat.study.plan import Plan
 from runflat.study.results import Results
 
@@ -49,6 +50,7 @@ def command() -> None:
     metavar="local|mpi|dask[:ADDRESS]",
     help="Who runs the scenarios.",
 )
+@click.option("--fresh", is_flag=True, help="Forget what was done in the folder before.")
 @click.option("--no-progress", is_flag=True, help="No progress bar.")
 @click.option("--no-report", is_flag=True, help="No HTML page.")
 @json_option
@@ -58,6 +60,7 @@ def run(
     jobs: int | None,
     shard: str,
     executor: str,
+    fresh: bool,
     no_progress: bool,
     no_report: bool,
     as_json: bool,
@@ -69,6 +72,8 @@ def run(
     study = Study.read(plan)
     place = Path(folder) if folder is not None else Path("out") / Path(plan).stem
     part = _read_shard(shard)
+    if fresh:
+        forget(place)
     with _progress(study.plan.title, hidden=no_progress) as report, _executor(executor) as pool:
         results = study.run(place, jobs=jobs, executor=pool, shard=part, progress=report)
     if results is None:

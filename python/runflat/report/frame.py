@@ -61,6 +61,12 @@ def plain(text: str) -> str:
     return html.escape(text, quote=False).replace("\n", " ")
 
 
+def level_tick(failed_parts: int, label: str) -> str:
+    """Write a level below an axis: the number of failed parts, and the plan's words where they say more."""
+    count = f"{failed_parts:,}"
+    return count if label == str(failed_parts) else f"{count}<br>{plain(label)}"
+
+
 def figure_json(fig: go.Figure) -> str:
     """Serialise a figure so that it can stand inside a ``<script>`` element.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from runflat.report.frame import figure, plain
+from runflat.report.frame import figure, level_tick, plain
 from runflat.report.model import LostPaths, MachineReport
 from runflat.report.palette import EngineStyle
 from runflat.report.slots import Slots
@@ -67,4 +67,4 @@ def lost_paths_figure(
 
 
 def _label(lost: LostPaths) -> str:
-    return f"{lost.failed_links:,}<br>{plain(lost.level_label)}"
+    return level_tick(lost.failed_links, lost.level_label)

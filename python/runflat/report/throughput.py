@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from runflat.report.frame import figure, plain
+from runflat.report.frame import figure, level_tick, plain
 from runflat.report.model import EngineSeries, Level, MachineReport, Point
 from runflat.report.palette import MUTED, PAPER, EngineStyle
 
@@ -53,7 +53,7 @@ def throughput_figure(
     fig.update_xaxes(
         title_text=f"failed {plain(machine.failure_unit)}",
         tickvals=[level.failed_parts for level in levels],
-        ticktext=[f"{level.failed_parts:,}<br>{plain(level.label)}" for level in levels],
+        ticktext=[level_tick(level.failed_parts, level.label) for level in levels],
         range=[-side, last + side],
     )
     fig.update_yaxes(title_text="throughput [GB/s]", range=[floor - 0.03 * (top - floor), top])

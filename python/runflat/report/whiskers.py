@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from runflat.report.frame import figure, plain
+from runflat.report.frame import figure, level_tick, plain
 from runflat.report.model import MachineReport
 from runflat.report.palette import EngineStyle
 from runflat.report.slots import Slots
@@ -23,8 +23,7 @@ def whiskers_figure(machine: MachineReport, styles: Mapping[str, EngineStyle]) -
     labels = [label for label in known if label in used]
     labels += sorted(used - set(labels))
     ticks = [
-        f"{known[label]:,}<br>{plain(label)}" if label in known else plain(label)
-        for label in labels
+        level_tick(known[label], label) if label in known else plain(label) for label in labels
     ]
     slots = Slots(ticks, len(drawn))
     fig = figure(400)

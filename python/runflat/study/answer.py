@@ -58,7 +58,7 @@ class Cell:
             f"{100 * value / self.intact_gb_s:.0f}"
             for value in (self.mean_gb_s or 0, min(self.throughput_gb_s), max(self.throughput_gb_s))
         )
-        spread = f" ({ends[0]}-{ends[1]})" if ends[0] != ends[1] else ""
+        spread = f" ({ends[0]}-{ends[1]} %)" if ends[0] != ends[1] else ""
         return f"{mean} %{spread}"
 
 
@@ -155,7 +155,9 @@ def crossings(
         Failed parts, best engine before, best engine after.
     """
     engines = list(lines)
-    ends = [(lines[engine]["intercept"] or 0.0, lines[engine]["slope"] or 0.0) for engine in engines]
+    ends = [
+        (lines[engine]["intercept"] or 0.0, lines[engine]["slope"] or 0.0) for engine in engines
+    ]
     changes = _core.crossings(ends, 0.0, last)
     return [(x, engines[before], engines[after]) for x, before, after in changes]
 
@@ -205,59 +207,90 @@ def failure_unit(rows: list[dict[str, Any]]) -> str:
 
 
 def _speak(found: MachineAnswer, unit: str) -> None:
+    """Say which engine to use and what it keeps, then where another one takes over, then what to beware of."""
     say = found.sentences.append
-    for level in found.levels:
-        engine = found.best[level]
-        if is_nothing(level):
-            continue
-        count = found.failed[level]
-        which = f"{count:.0f} failed {unit if round(count) != 1 else unit.removesuffix('s')}"
-        if level.endswith("%"):
-            which = f"{level.removesuffix('%').strip()} % failed {unit} ({count:.0f})"
-        if engine is None:
-            say(f"With {which} no engine of the plan routes every pattern safely.")
-            continue
-        cell = found.cells[engine, level]
-        left = cell.left()
-        kept = f"keeps {left} of its throughput" if left else "routes every pattern"
-        say(f"With {which}, {engine} {kept}: {cell.mean_gb_s or 0:,.0f} GB/s.")
-    _advise(found, unit)
+    spans = _spans(found)
+    if len(spans) == 1:
+        engine, levels = spans[0]
+        kept = _kept(found, engine, levels, unit)
+        same = "" if _differ(found) else " (the engines differ by less than 1 %)"
+        say(f"Use {engine} throughout{same}: {kept}." if kept else f"Use {engine}.")
+    for number, (engine, levels) in enumerate(spans if len(spans) > 1 else []):
+        start = f"From {_counted(found.failed[levels[0]], unit)} on" if number else "At first"
+        kept = _kept(found, engine, levels, unit)
+        say(f"{start} use {engine}{': ' if kept else ''}{kept}.")
+    lost = [level for level in found.levels if found.best[level] is None]
+    if lost:
+        say(
+            f"With {_counted(found.failed[lost[0]], unit)} no engine of the plan routes every "
+            "pattern safely."
+        )
     for engine in found.engines:
         _warn(found, engine, unit)
 
 
-def _advise(found: MachineAnswer, unit: str) -> None:
-    changes: list[tuple[str, str]] = []
+def _spans(found: MachineAnswer) -> list[tuple[str, list[str]]]:
+    """Return the engines to use one after the other, each with its levels."""
+    spans: list[tuple[str, list[str]]] = []
     for level in found.levels:
         engine = found.best[level]
-        if engine is not None and (not changes or changes[-1][1] != engine):
-            changes.append((level, engine))
-    if not changes:
-        return
-    first = changes[0][1]
-    if len(changes) == 1:
-        found.sentences.append(f"Use {first} throughout.")
-        return
-    steps = [f"{engine} from {found.failed[level]:.0f} failed {unit} on" for level, engine in changes[1:]]
-    found.sentences.append(f"Use {first}, then {', then '.join(steps)}.")
+        if engine is None:
+            continue
+        if not spans or spans[-1][0] != engine:
+            spans.append((engine, []))
+        spans[-1][1].append(level)
+    return spans
+
+
+def _kept(found: MachineAnswer, engine: str, levels: list[str], unit: str) -> str:
+    failing = [level for level in levels if not is_nothing(level)]
+    left = [found.cells[engine, level].left() for level in failing]
+    if not failing or not all(left):
+        return ""
+    counts = [f"{found.failed[level]:.0f}" for level in failing]
+    intact = found.cells[engine, failing[0]].intact_gb_s or 0.0
+    last = unit.removesuffix("s") if counts == ["1"] else unit
+    return f"with {_listed(counts)} failed {last} it keeps {_listed(left)} of {intact:,.0f} GB/s"
+
+
+def _differ(found: MachineAnswer) -> bool:
+    """Whether any engine is noticeably worse than the best at some level."""
+    for level in found.levels:
+        means = [found.cells[engine, level].mean_gb_s for engine in found.engines]
+        top = max((mean for mean in means if mean is not None), default=0.0)
+        if any(mean is None or mean < top * (1 - MARGIN) for mean in means):
+            return True
+    return len(found.engines) < 2
+
+
+def _listed(texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _counted(count: float, unit: str) -> str:
+    return f"{count:.0f} failed {unit if round(count) != 1 else unit.removesuffix('s')}"
 
 
 def _warn(found: MachineAnswer, engine: str, unit: str) -> None:
-    for level in found.levels:
-        cell = found.cells[engine, level]
-        if cell.refused:
-            found.sentences.append(
-                f"{engine} refuses {cell.refused} of {cell.samples} patterns with "
-                f"{found.failed[level]:.0f} failed {unit}: {cell.reason}."
-            )
-            break
+    say = found.sentences.append
+    refusals = [level for level in found.levels if found.cells[engine, level].refused]
+    if refusals:
+        cell = found.cells[engine, refusals[0]]
+        say(
+            f"{engine} refuses {cell.refused} of {cell.samples} patterns with "
+            f"{_counted(found.failed[refusals[0]], unit)}: {cell.reason}."
+        )
     loops = [level for level in found.levels if found.cells[engine, level].deadlocks]
     if loops:
-        count = sum(found.cells[engine, level].deadlocks for level in loops)
-        found.sentences.append(
-            f"{engine} can deadlock: its routes close a credit loop in {count} "
-            f"pattern{'s' if count > 1 else ''}, first with {found.failed[loops[0]]:.0f} failed {unit}."
+        cell = found.cells[engine, loops[0]]
+        say(
+            f"{engine} can deadlock: its routes close a credit loop in {cell.deadlocks} of "
+            f"{cell.samples} patterns with {_counted(found.failed[loops[0]], unit)}."
         )
-    gaps = sum(found.cells[engine, level].incomplete for level in found.levels)
+    gaps = [level for level in found.levels if found.cells[engine, level].incomplete]
     if gaps:
-        found.sentences.append(f"{engine} leaves pairs of nodes without a route in {gaps} patterns.")
+        cell = found.cells[engine, gaps[0]]
+        say(
+            f"{engine} leaves pairs of nodes without a route in {cell.incomplete} of "
+            f"{cell.samples} patterns with {_counted(found.failed[gaps[0]], unit)}."
+        )

@@ -72,7 +72,7 @@ class Journal:
         if entries[0].get("plan") != key:
             raise JournalError(
                 f"{self.path}: holds results of another plan, fabric or version; "
-                "choose another -o, or remove it"
+                "choose another -o, or start anew with --fresh"
             )
         self.done = {entry["scenario"]: entry["rows"] for entry in entries[1:]}
 
@@ -131,6 +131,12 @@ def read_journals(folder: Path, key: str) -> dict[int, list[Row]]:
             )
         done |= {entry["scenario"]: entry["rows"] for entry in entries[1:]}
     return done
+
+
+def forget(folder: Path) -> None:
+    """Remove the journals in a folder, so that its study starts anew."""
+    for path in folder.glob("journal-*.jsonl"):
+        path.unlink()
 
 
 def _read(path: Path) -> tuple[list[dict[str, Any]], int]:

@@ -125,7 +125,10 @@ def _facts(machine: Machine, results: Results) -> list[tuple[str, str]]:
         ("switches", f"{summary['switches']:,}"),
         ("switch-switch cables", f"{summary['links']:,}"),
         ("planes", f"{summary['planes']}"),
-        ("leaf switches", f"{summary['leaf_switches']} ({summary['unbalanced_leaves']} unbalanced)"),
+        (
+            "leaf switches",
+            f"{summary['leaf_switches']} ({summary['unbalanced_leaves']} unbalanced)",
+        ),
         ("degraded links", f"{summary['degraded_links']}"),
     ]
     if summary["diameter"] is not None:
@@ -155,7 +158,9 @@ def _series(
                 outcome=row["outcome"],
                 verdict=row["verdict"],
                 throughput_gb_s=throughput,
-                fraction_of_intact=throughput / intact if throughput is not None and intact else None,
+                fraction_of_intact=throughput / intact
+                if throughput is not None and intact
+                else None,
                 reason=row["reason"] or "",
             )
         )
@@ -276,13 +281,17 @@ def _map(scenarios: ScenarioSet, scenario: Scenario) -> FabricMap | None:
 
 
 def _layers(nodes: list[int], cables: list[tuple[int, int]]) -> list[int]:
-    """Return each switch's distance from the nearest switch with nodes."""
+    """Return each switch's distance from the leaves, which are the switches with a good number of nodes.
+
+    A spine with a management node or two stays a spine.
+    """
     neighbours: list[list[int]] = [[] for _ in nodes]
     for a, b in cables:
         neighbours[a].append(b)
         neighbours[b].append(a)
-    layers = [0 if count else -1 for count in nodes]
-    front = [switch for switch, count in enumerate(nodes) if count]
+    enough = max(nodes, default=0) * FEW_NODES
+    layers = [0 if count > 0 and count >= enough else -1 for count in nodes]
+    front = [switch for switch, layer in enumerate(layers) if layer == 0]
     while front:
         reached = []
         for switch in front:
@@ -292,3 +301,7 @@ def _layers(nodes: list[int], cables: list[tuple[int, int]]) -> list[int]:
                     reached.append(neighbour)
         front = reached
     return [max(layer, 0) for layer in layers]
+
+
+FEW_NODES = 0.25
+"""A switch with less than this part of the most nodes on any switch is no leaf on the map."""

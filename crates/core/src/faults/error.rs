@@ -1,6 +1,7 @@
 //! What can be wrong with a wish for faults.
 
 use super::draw::Class;
+use crate::machine::NameError;
 use crate::params::ParamError;
 
 /// Why no faults could be drawn.
@@ -55,15 +56,8 @@ pub enum FaultError {
         known: String,
     },
     /// A name that no part has, or several have.
-    #[error("{found} called `{given}`; {usage}")]
-    Name {
-        /// What was found: `no link is`, `several switches are`.
-        found: &'static str,
-        /// The name given.
-        given: String,
-        /// How parts are named.
-        usage: &'static str,
-    },
+    #[error(transparent)]
+    Name(#[from] NameError),
     /// Too many to enumerate.
     #[error(
         "there are more than {most} ways to choose {failures} of {available} {class}; take fewer \

@@ -31,8 +31,10 @@ fn machines() -> impl Strategy<Value = View> {
         let mut builder = Builder::new("any", true);
         let switches: Vec<_> =
             (0..switch_count).map(|at| builder.switch(format!("s{at}"), 60).unwrap()).collect();
-        for (a, b) in links {
-            builder.cable(switches[a % switch_count], switches[b % switch_count], LinkRate::EDR);
+        for (a, b) in links.into_iter().map(|(a, b)| (a % switch_count, b % switch_count)) {
+            if a != b {
+                builder.cable(switches[a], switches[b], LinkRate::EDR);
+            }
         }
         let parts: Vec<_> = (0..nodes.len()).map(|at| builder.node(format!("n{at}"), 9)).collect();
         for (at, ports) in nodes.iter().enumerate() {
@@ -273,18 +275,15 @@ fn listed_parts_go_by_name_guid_or_plug() {
     let set = draw(
         &view,
         "listed",
-        &[("links", "s0.0:1; s0.0:3"), ("switches", "s1.1"), ("nodes", &format!("n0,{guid}"))],
+        &[("links", "s0.0[1], s0.0[3]"), ("switches", "s1.1"), ("nodes", &format!("n0,{guid}"))],
     )
     .unwrap();
     assert_eq!(set.switches(), [SwitchId(3)]);
     assert_eq!(set.nodes(), [NodeId(0), NodeId(3)]);
     assert_eq!(set.links().len(), 2);
-    assert_eq!(
-        draw(&view, "listed", &[("switches", "s9")]).unwrap_err().to_string(),
-        "no switch is called `s9`; a switch goes by its name or its GUID in hexadecimal, as \
-         0x2c9020048f1a8"
-    );
-    assert!(draw(&view, "listed", &[("links", "s0.0:9")]).is_err());
+    let error = draw(&view, "listed", &[("switches", "s9")]).unwrap_err().to_string();
+    assert!(error.starts_with("there is no switch `s9`"), "{error}");
+    assert!(draw(&view, "listed", &[("links", "s0.0[9]")]).is_err());
 }
 
 #[test]

@@ -6,8 +6,13 @@
 
 use std::collections::HashMap;
 
+mod words;
+
+pub use words::{host_name, read_guid, system_name};
+
 use super::graph::{Machine, PortRef};
-use crate::ids::{LinkId, NodeId, SwitchId, VertexId};
+use crate::ids::{ChannelId, LinkId, NodeId, SwitchId, VertexId};
+use words::distance;
 
 /// Names of the parts of one machine.
 pub struct Names<'a> {
@@ -213,7 +218,7 @@ impl<'a> Names<'a> {
             }
         }
         match (self.find_plug(text), failure) {
-            (Ok(Some(link)), _) => Ok(link),
+            (Ok(Some(plug)), _) => Ok(plug.link()),
             (_, Some(failure)) | (Err(failure), None) => Err(failure),
             (Ok(None), None) => Err(NameError::NoCable { given: text.to_owned() }),
         }
@@ -221,10 +226,10 @@ impl<'a> Names<'a> {
 
     fn join(&self, text: &str, a: &str, b: &str) -> Result<LinkId, NameError> {
         match (self.find_plug(a)?, self.find_plug(b)?) {
-            (Some(one), Some(other)) if one == other => Ok(one),
-            (Some(one), Some(_)) => Err(self.not_joined(text, one, a)),
-            (Some(one), None) => self.joins(text, one, a, b),
-            (None, Some(other)) => self.joins(text, other, b, a),
+            (Some(one), Some(other)) if one.link() == other.link() => Ok(one.link()),
+            (Some(one), Some(_)) => Err(self.not_joined(text, one)),
+            (Some(plug), None) => self.joins(text, plug, b),
+            (None, Some(plug)) => self.joins(text, plug, a),
             (None, None) => {
                 let (a, b) = (self.find_part(a)?, self.find_part(b)?);
                 let channels = self.machine.channels_from(a);
@@ -241,34 +246,31 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// `link` if its end beyond the plug is the part called `far`.
-    fn joins(&self, text: &str, link: LinkId, plug: &str, far: &str) -> Result<LinkId, NameError> {
-        let far = self.find_part(far)?;
-        let reached = self.machine.ends(link).iter().any(|end| end.vertex == far);
-        if reached { Ok(link) } else { Err(self.not_joined(text, link, plug)) }
+    /// The cable of a plug, if it goes to the part called `far`.
+    fn joins(&self, text: &str, plug: ChannelId, far: &str) -> Result<LinkId, NameError> {
+        if self.machine.head(plug).vertex == self.find_part(far)? {
+            Ok(plug.link())
+        } else {
+            Err(self.not_joined(text, plug))
+        }
     }
 
-    fn not_joined(&self, text: &str, link: LinkId, plug: &str) -> NameError {
-        let [a, b] = self.machine.ends(link);
-        let (a, b) = (self.plug(a), self.plug(b));
-        let far = if a == plug { b } else { format!("{a}{JOINS}{b}") };
-        NameError::NotJoined { given: text.to_owned(), plug: plug.to_owned(), far }
+    fn not_joined(&self, text: &str, plug: ChannelId) -> NameError {
+        let (own, far) = (self.machine.tail(plug), self.machine.head(plug));
+        NameError::NotJoined { given: text.to_owned(), plug: self.plug(own), far: self.plug(far) }
     }
 
-    /// The cable in plug `A[3]`; `None` if the text has not that form.
-    fn find_plug(&self, text: &str) -> Result<Option<LinkId>, NameError> {
+    /// The channel that leaves by plug `A[3]`; `None` if the text has not that form.
+    fn find_plug(&self, text: &str) -> Result<Option<ChannelId>, NameError> {
         let Some((part, port)) = split_plug(text) else { return Ok(None) };
         let vertex = self.find_part(part)?;
         let channel =
             u8::try_from(port).ok().and_then(|port| self.machine.channel_at(vertex, port));
-        match channel {
-            Some(channel) => Ok(Some(channel.link())),
-            None => Err(NameError::Unplugged {
-                part: self.part(vertex),
-                port,
-                cabled: self.cabled_ports(vertex),
-            }),
-        }
+        channel.map(Some).ok_or_else(|| NameError::Unplugged {
+            part: self.part(vertex),
+            port,
+            cabled: self.cabled_ports(vertex),
+        })
     }
 
     /// `1-20, 22`.
@@ -290,25 +292,22 @@ impl<'a> Names<'a> {
 
     fn find(&self, text: &str, wanted: &'static str) -> Result<VertexId, NameError> {
         let trimmed = text.trim();
-        let named = [text, trimmed].into_iter().find_map(|text| self.by_name.get(text));
-        if let Some(&Found::One(vertex)) = named.filter(|_| !trimmed.is_empty()) {
-            return Ok(vertex);
-        }
+        // GUIDs come first: no name is shown that could be one.
         let guid = match trimmed.strip_suffix(')').and_then(|text| text.rsplit_once(GUID_BEGINS)) {
             Some((_, digits)) => u64::from_str_radix(digits, 16).ok(),
             None => read_guid(trimmed),
         };
-        if let Some(guid) = guid {
-            let port = || match self.by_port_guid.get(&guid) {
-                Some(&Found::One(vertex)) => Some(vertex),
-                _ => None,
-            };
-            if let Some(vertex) = self.by_guid.get(&guid).copied().or_else(port) {
-                return Ok(vertex);
-            }
+        if let Some(&vertex) = guid.and_then(|guid| self.by_guid.get(&guid)) {
+            return Ok(vertex);
+        }
+        let named = [text, trimmed].into_iter().find_map(|text| self.by_name.get(text));
+        let named = named.filter(|_| !trimmed.is_empty());
+        let port = guid.and_then(|guid| self.by_port_guid.get(&guid));
+        if let Some(&Found::One(vertex)) = named.or(port) {
+            return Ok(vertex);
         }
         let of_host = self.by_host.get(trimmed);
-        match (named.filter(|_| !trimmed.is_empty()), of_host) {
+        match (named, of_host) {
             (None, Some(&Found::One(vertex))) => Ok(vertex),
             (None, None) => Err(NameError::NoSuchPart {
                 wanted,
@@ -360,8 +359,7 @@ impl<'a> Names<'a> {
         near.sort_unstable();
         near.truncate(SHOWN);
         if near.is_empty() {
-            return "list all with `runflat machine show --parts`, or give a GUID as 0x..."
-                .to_owned();
+            return "give the name as the fabric file has it, or a GUID as 0x...".to_owned();
         }
         let near = near.iter().map(|&(_, vertex)| format!("`{}`", self.part(vertex)));
         format!("did you mean {}", near.collect::<Vec<_>>().join(", "))
@@ -382,67 +380,10 @@ fn looks_made_up(name: &str) -> bool {
     name.trim() != name || read_guid(name).is_some() || name.contains(GUID_BEGINS)
 }
 
-/// A GUID as `0x...`, `S-...`, `H-...`, `R-...`, 16 plain digits, or with colons.
-#[must_use]
-pub fn read_guid(text: &str) -> Option<u64> {
-    const FULL: usize = 16;
-    let marked = ["0x", "0X", "S-", "H-", "R-"].iter().find_map(|mark| text.strip_prefix(mark));
-    let digits: String = marked.unwrap_or(text).chars().filter(|&digit| digit != ':').collect();
-    let long_enough = if marked.is_some() { !digits.is_empty() } else { digits.len() == FULL };
-    if !long_enough || digits.len() > FULL || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    u64::from_str_radix(&digits, 16).ok()
-}
-
 /// `A[3]` as `A` and 3.
 fn split_plug(text: &str) -> Option<(&str, u32)> {
     let (part, port) = text.trim().strip_suffix(']')?.rsplit_once('[')?;
     Some((part.trim(), port.trim().parse().ok()?))
-}
-
-/// The host in an adapter's name: `gpu01` of `gpu01 mlx5_0`, `gpu01 HCA-1`, `gpu01 ibp12s0`; the name itself if it is
-/// one word; `None` where the driver gave no host (`MT4123 ConnectX6 Mellanox Technologies`).
-#[must_use]
-pub fn host_name(name: &str) -> Option<&str> {
-    let name = name.trim().trim_matches('\'');
-    let Some((host, device)) = name.split_once(char::is_whitespace) else {
-        return (!name.is_empty()).then_some(name);
-    };
-    let device = device.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
-    let known = DEVICES.iter().any(|prefix| device.starts_with(prefix));
-    (known && device.contains(|digit: char| digit.is_ascii_digit())).then_some(host)
-}
-
-/// What names of adapters begin with, per driver or interface.
-const DEVICES: [&str; 16] = [
-    "mlx", "mthca", "hca", "ib", "hfi", "qib", "ipath", "roce", "rocep", "rxe", "siw", "irdma",
-    "ocrdma", "bnxt", "efa", "ehca",
-];
-
-/// The system in a managed switch's name: `ib5` of `MF0;ib5:SX6036/U1`.
-#[must_use]
-pub fn system_name(name: &str) -> Option<&str> {
-    let (_, rest) = name.split_once(';')?;
-    let (system, _) = rest.split_once(':')?;
-    let system = system.trim();
-    (!system.is_empty()).then_some(system)
-}
-
-/// Levenshtein distance in characters.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let above = row[j + 1];
-            row[j + 1] = (diagonal + usize::from(x != *y)).min(above + 1).min(row[j] + 1);
-            diagonal = above;
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -112,7 +112,6 @@ impl View {
     ///
     /// # Errors
     /// If nothing is alive.
-    #[must_use]
     pub fn survivors(&self) -> Result<Machine, MachineError> {
         let old = &self.machine;
         let mut builder = Builder::new(old.name(), old.synthetic());

@@ -115,8 +115,10 @@ fn machines() -> impl Strategy<Value = View> {
         let mut builder = Builder::new("any", true);
         let switches: Vec<_> =
             (0..switch_count).map(|at| builder.switch(format!("s{at}"), 60).unwrap()).collect();
-        for (a, b) in links {
-            builder.cable(switches[a % switch_count], switches[b % switch_count], LinkRate::EDR);
+        for (a, b) in links.into_iter().map(|(a, b)| (a % switch_count, b % switch_count)) {
+            if a != b {
+                builder.cable(switches[a], switches[b], LinkRate::EDR);
+            }
         }
         for (at, ports) in nodes.iter().enumerate() {
             let node = builder.node(format!("n{at}"), 2);
@@ -176,7 +178,9 @@ fn nearly_all_small_networks_are_cut_as_well_as_can_be() {
         }
         for _ in 0..random.index(25) {
             let ends = [(); 2].map(|()| switches[random.index(switch_count)]);
-            builder.cable(ends[0], ends[1], LinkRate::EDR);
+            if ends[0] != ends[1] {
+                builder.cable(ends[0], ends[1], LinkRate::EDR);
+            }
         }
         let view = View::intact(Arc::new(builder.build().unwrap()));
         worse += links(&view) - naive_halves(&view);

@@ -82,8 +82,7 @@ fn merged(machine: &Machine, text: &mut String) {
     }
     for ((a, b, lanes, speed), count) in edges {
         let rate = LinkRate { lanes, speed };
-        let between_switches =
-            machine.as_switch(a).is_some() && machine.as_switch(b).is_some();
+        let between_switches = machine.as_switch(a).is_some() && machine.as_switch(b).is_some();
         let label = match count {
             1 if !between_switches => String::new(),
             1 => format!(" [label=\"{rate}\"]"),
@@ -111,8 +110,7 @@ fn each(machine: &Machine, text: &mut String) {
 /// Nodes, then the switches that they are cabled to, and so on; last what no cable joins to a node.
 fn layers(machine: &Machine) -> Vec<Vec<VertexId>> {
     let mut seen = vec![false; machine.vertex_count()];
-    let mut layer: Vec<VertexId> =
-        machine.nodes().map(|node| machine.node_vertex(node)).collect();
+    let mut layer: Vec<VertexId> = machine.nodes().map(|node| machine.node_vertex(node)).collect();
     layer.iter().for_each(|vertex| seen[vertex.index()] = true);
     let mut layers = Vec::new();
     while !layer.is_empty() {
@@ -169,11 +167,23 @@ mod tests {
     fn parallel_cables_of_one_rate_are_one_edge() {
         assert_eq!(
             write(&two_switches(), Cables::Merged),
-            "graph \"two\" {\n  rankdir=BT;\n  node [shape=box];\n  { rank=same; // layer 0\n    \
-             v2 [label=\"n\", shape=ellipse];\n  }\n  { rank=same; // layer 1\n    v0 [label=\"a \
-             \\\"1\\\"\"];\n  }\n  \
-             { rank=same; // layer 2\n    v1 [label=\"b\"];\n  }\n  v0 -- v1 [label=\"4xQDR\"];\n  \
-             v0 -- v1 [label=\"2 x 4xEDR\", penwidth=2];\n  v0 -- v2;\n}\n"
+            r#"graph "two" {
+  rankdir=BT;
+  node [shape=box];
+  { rank=same; // layer 0
+    v2 [label="n", shape=ellipse];
+  }
+  { rank=same; // layer 1
+    v0 [label="a \"1\""];
+  }
+  { rank=same; // layer 2
+    v1 [label="b"];
+  }
+  v0 -- v1 [label="4xQDR"];
+  v0 -- v1 [label="2 x 4xEDR", penwidth=2];
+  v0 -- v2;
+}
+"#
         );
     }
 

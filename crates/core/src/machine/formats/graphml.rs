@@ -43,8 +43,8 @@ impl Format for Graphml {
     fn write(&self, machine: &Machine) -> Result<String, FormatError> {
         let names = Names::new(machine);
         let mut text = String::from(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml \
-                xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+             <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
         );
         for (key, of, kind) in KEYS {
             let _ = writeln!(
@@ -63,8 +63,8 @@ impl Format for Graphml {
         for link in machine.links() {
             let [a, b] = machine.ends(link);
             let rate = machine.rate(link);
-            let _ = write!(text, "    <edge source=\"v{}\" \
-                target=\"v{}\">", a.vertex.0, b.vertex.0);
+            let (a_id, b_id) = (a.vertex.0, b.vertex.0);
+            let _ = write!(text, "    <edge source=\"v{a_id}\" target=\"v{b_id}\">");
             data(&mut text, "source_port", &a.port.to_string());
             data(&mut text, "target_port", &b.port.to_string());
             data(&mut text, "rate", &rate.to_string());
@@ -136,9 +136,8 @@ mod tests {
         assert!(text.contains("<data key=\"name\">s &amp; \u{fffd}</data>"));
         assert!(text.contains(
             "<edge source=\"v0\" target=\"v1\"><data key=\"source_port\">2</data><data \
-                key=\"target_port\">2</data>\
-             <data key=\"rate\">4xQDR</data><data key=\"rate_gbps\">32</data><data \
-             key=\"link\">1</data></edge>"
+             key=\"target_port\">2</data><data key=\"rate\">4xQDR</data><data \
+             key=\"rate_gbps\">32</data><data key=\"link\">1</data></edge>"
         ));
         assert_eq!(text.matches("<edge ").count(), 2);
     }

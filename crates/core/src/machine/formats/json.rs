@@ -183,8 +183,8 @@ impl TryFrom<String> for Guid {
     fn try_from(text: String) -> Result<Self, String> {
         let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with('+'));
         let guid = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
-        guid.map(Guid).ok_or_else(|| format!("`{text}` is no GUID; write 0x and 16 hexadecimal \
-            digits"))
+        let error = || format!("`{text}` is no GUID; write 0x and 16 hexadecimal digits");
+        guid.map(Guid).ok_or_else(error)
     }
 }
 
@@ -253,8 +253,7 @@ impl File {
                         return wrong(
                             format!("links[{index}].ends[{end}]"),
                             format!("has switch {} and node {}", or_none(switch), or_none(node)),
-                            format!("it names one of {switch_count} switches or {node_count} \
-                                nodes, from 0"),
+                            counts(switch_count, node_count),
                         );
                     }
                 };
@@ -269,8 +268,7 @@ impl File {
                     "an endpoint is a node's port that has a cable".to_owned(),
                 );
             }
-            let info =
-                EndpointInfo { guid: endpoint.guid.0, lid: endpoint.lid, lmc: endpoint.lmc };
+            let info = EndpointInfo { guid: endpoint.guid.0, lid: endpoint.lid, lmc: endpoint.lmc };
             builder.endpoint_info(NodeId(endpoint.node), endpoint.port, info);
         }
         if let Some(coordinates) = self.coordinates {
@@ -284,6 +282,10 @@ impl File {
         }
         Ok(machine)
     }
+}
+
+fn counts(switches: usize, nodes: usize) -> String {
+    format!("there are {switches} switches and {nodes} nodes, from 0")
 }
 
 fn or_none(index: Option<u32>) -> String {
@@ -338,8 +340,7 @@ impl CoordinatesLine {
         let dimensions = self.shape.len();
         if self.wraps.len() != dimensions || dimensions == 0 {
             let found = format!("has {} entries", self.wraps.len());
-            let allowed = format!("it has one for each of the {dimensions} dimensions, at least \
-                one");
+            let allowed = format!("it has one for each of {dimensions} dimensions, at least one");
             return wrong("coordinates.wraps".to_owned(), found, allowed);
         }
         if self.of_switch.len() != switches {

@@ -1,8 +1,8 @@
 //! Fabric files in and out: one format a file, one line here.
 //!
-//! [`read`] tells formats apart by content, never by file name; [`write`] goes by the format's name. Readers take text
-//! and a label for their messages and touch no files; what they had to guess or skip comes back as [`Warning`]s, and
-//! what they cannot trust is an error with its line: a fabric is never silently smaller than its file.
+//! [`read`] tells formats apart by content, never by file name; [`write()`] goes by the format's name. Readers take
+//! text and a label for their messages and touch no files; what they had to guess or skip comes back as [`Warning`]s,
+//! and what they cannot trust is an error with its line: a fabric is never silently smaller than its file.
 
 use super::graph::Machine;
 use crate::registry::registry;

@@ -52,15 +52,15 @@ impl Format for SlurmBlock {
                 return Err(twice(label, record.line, earlier, name, "is declared as a block"));
             }
             let nodes = record.names("nodes", label)?;
-            for node in &nodes {
-                if let Some(earlier) = node_lines.insert(node.clone(), record.line) {
-                    return Err(twice(label, record.line, earlier, node, "is put into a block"));
-                }
-            }
             if nodes.is_empty() || nodes.len() > 253 {
                 let found = format!("block `{name}` has {} nodes", nodes.len());
                 let allowed = "1 to 253 nodes stand below the one switch of a block";
                 return Err(topology_conf::wrong(label, record.line, found, allowed));
+            }
+            for node in &nodes {
+                if let Some(earlier) = node_lines.insert(node.clone(), record.line) {
+                    return Err(twice(label, record.line, earlier, node, "is put into a block"));
+                }
             }
             blocks.push((name.to_owned(), nodes));
         }
@@ -68,9 +68,8 @@ impl Format for SlurmBlock {
         let rate = LinkRate::EDR;
         let text = if blocks.len() > 1 {
             format!(
-                "Slurm's file tells no cables: one of {rate} is assumed at each node and from \
-                    each block to a switch \
-                 above all blocks, which is made up too"
+                "Slurm's file tells no cables: one of {rate} is assumed at each node and from each \
+                 block to a switch above all blocks, which is made up too"
             )
         } else {
             format!("Slurm's file tells no cables: one of {rate} is assumed at each node")
@@ -171,8 +170,8 @@ mod tests {
             crate::rng::Seed(1),
         );
         let text = write(&machine.unwrap(), "slurm-block").unwrap();
-        assert_eq!(text, "BlockName=s0.0 Nodes=n[0-1]\nBlockName=s0.1 \
-            Nodes=n[2-3]\nBlockSizes=2\n");
+        let blocks = "BlockName=s0.0 Nodes=n[0-1]\nBlockName=s0.1 Nodes=n[2-3]\n";
+        assert_eq!(text, format!("{blocks}BlockSizes=2\n"));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! What Slurm calls the parts of a fabric, and the one leaf switch it puts each host under.
 //!
-//! Slurm schedules hosts, not adapters, and wants each below one switch. A host with ports in several planes is put
-//! into the plane that serves the most hosts, the others do not appear; within a plane its first cabled port decides.
-//! So the rails of a machine give one tree, and separate fabrics give separate roots.
+//! Slurm schedules hosts, not adapters, and wants each below one switch. Which adapters are one host is told by the
+//! level `host`, else by names. A host with ports in several planes is put into the plane that serves the most hosts,
+//! the others do not appear; within a plane its first cabled port decides. So the rails of a machine give one tree, and
+//! separate fabrics give separate roots.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,6 +23,7 @@ pub(super) fn hosts(machine: &Machine) -> Vec<Host> {
     for node in machine.nodes() {
         *same_name.entry(machine.node(node).name.as_str()).or_default() += 1;
     }
+    let level = machine.level("host");
     // Every port a host has: plane, then node and port order.
     let mut order: Vec<String> = Vec::new();
     let mut ports: HashMap<String, BTreeMap<u32, SwitchId>> = HashMap::new();
@@ -32,12 +34,16 @@ pub(super) fn hosts(machine: &Machine) -> Vec<Host> {
         let Some(leaf) = machine.as_switch(far).filter(|_| info.kind == NodeKind::Host) else {
             continue;
         };
-        let raw = host_name(&info.name).unwrap_or_default();
+        let vertex = machine.node_vertex(machine.endpoint_node(endpoint));
+        let group =
+            level.and_then(|level| level.groups.get(level.of_vertex[vertex.index()] as usize));
+        let raw = group.map(String::as_str).or(host_name(&info.name)).unwrap_or_default();
         let name = Some(allowed(raw)).filter(|name| !name.is_empty());
+        let single = group.is_some() || same_name[info.name.as_str()] == 1;
         // Two hosts may look alike once the characters that Slurm refuses are gone.
         let mut own = |name: &String| *raw_of.entry(name.clone()).or_insert(raw) == raw;
         let name = match name {
-            Some(name) if same_name[info.name.as_str()] == 1 && own(&name) => name,
+            Some(name) if single && own(&name) => name,
             name => format!("{}-{:016x}", name.unwrap_or_else(|| "node".to_owned()), info.guid),
         };
         if !ports.contains_key(&name) {

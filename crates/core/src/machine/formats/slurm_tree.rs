@@ -7,6 +7,9 @@
 //! is no help in placing jobs, and a lost spine must not change the file. Separate fabrics are separate roots. Switch
 //! names, order and grouping depend on names alone, so that a new version of the file shows what changed.
 //!
+//! Limits: virtual switches get names of their own, and leaves that stand side by side at unequal heights of a file
+//! that was read may be grouped anew.
+//!
 //! Source: the manual page topology.conf(5); groups are single-linkage clusters, found as in Mehlhorn, "A faster
 //! approximation algorithm for the Steiner problem in graphs", IPL 1988.
 
@@ -77,8 +80,8 @@ impl Tree {
         for record in records {
             let Some(name) = record.field("switchname") else {
                 let found = "found a line without `SwitchName=`".to_owned();
-                return Err(topology_conf::wrong(label, record.line, found, "every line names a \
-                    switch"));
+                let allowed = "every line names a switch";
+                return Err(topology_conf::wrong(label, record.line, found, allowed));
             };
             if let Some(&known) = switch_index.get(name) {
                 let (_, earlier): &(String, usize) = &switches[known];
@@ -95,7 +98,9 @@ impl Tree {
         };
         let mut node_lines: HashMap<String, usize> = HashMap::new();
         for (at, record) in records.iter().enumerate() {
-            for name in record.names("nodes", label)? {
+            let (nodes, below) = (record.names("nodes", label)?, record.names("switches", label)?);
+            check_ports(label, record.line, &tree.switches[at].0, nodes.len() + below.len())?;
+            for name in nodes {
                 if let Some(&earlier) = node_lines.get(&name) {
                     return Err(twice(label, record.line, earlier, &name, "is put below a switch"));
                 }
@@ -103,7 +108,7 @@ impl Tree {
                 tree.children[at].push(Child::Node(tree.nodes.len()));
                 tree.nodes.push((name, record.line));
             }
-            for name in record.names("switches", label)? {
+            for name in below {
                 let Some(&child) = switch_index.get(name.as_str()) else {
                     let found = format!("switch `{name}` stands below `{}`", tree.switches[at].0);
                     let allowed = "it needs a line `SwitchName=` of its own";
@@ -140,12 +145,7 @@ impl Tree {
             return Err(topology_conf::wrong(label, *line, found, "switches form trees"));
         }
         for (at, (name, line)) in self.switches.iter().enumerate() {
-            let ports = self.ports(at);
-            if ports > 254 {
-                let found = format!("switch `{name}` needs {ports} ports");
-                let allowed = "a switch has at most 254: put switches between";
-                return Err(topology_conf::wrong(label, *line, found, allowed));
-            }
+            check_ports(label, *line, name, self.ports(at))?;
         }
         Ok(())
     }
@@ -178,6 +178,16 @@ impl Tree {
         let machine = builder.build().map_err(wrap)?;
         Ok(Import { machine, warnings: vec![Warning { line: 0, text }] })
     }
+}
+
+/// A switch has no more ports than InfiniBand numbers.
+fn check_ports(label: &str, line: usize, name: &str, ports: usize) -> Result<(), FormatError> {
+    if ports <= 254 {
+        return Ok(());
+    }
+    let found = format!("switch `{name}` needs {ports} ports");
+    let allowed = "a switch has at most 254: put switches between";
+    Err(topology_conf::wrong(label, line, found, allowed))
 }
 
 /// A switch of the written tree: a leaf or a group of switches.

@@ -151,11 +151,19 @@ pub fn bind(text: &str, given: &Given) -> Result<BoundGenerator, GeneratorError>
         .collect();
     let args = Args::bind(generator.name(), generator.params(), &all)?;
     let rate = Args::bind(generator.name(), COMMON, &common)?.text("rate").parse()?;
-    let shown = generator.params().iter().map(|param| {
-        all.get(param.name).map_or(param.default.unwrap_or_default(), String::as_str).to_owned()
-    });
-    let name = format!("{}({})", generator.name(), shown.collect::<Vec<_>>().join("; "));
+    let name = format!("{}({})", generator.name(), shown(generator.params(), &all).join("; "));
     Ok(BoundGenerator { generator, args, name, rate })
+}
+
+/// The parameters as the notation shows them: without those at the end that have their default.
+fn shown<'a>(params: &'static [Param], given: &'a Given) -> Vec<&'a str> {
+    let text = |param: &Param| {
+        let default = param.default.unwrap_or_default();
+        given.get(param.name).map_or(default, |text| text.trim())
+    };
+    let told = |param: &Param| Some(text(param)) != param.default;
+    let count = params.iter().rposition(told).map_or(0, |last| last + 1);
+    params[..count].iter().map(text).collect()
 }
 
 /// Makes a machine; see [`bind`].

@@ -73,7 +73,7 @@ impl Cdg {
     /// can follow on the floor.
     ///
     /// # Complexity
-    /// Linear in dependencies, times the length of the cycle first found (at most [`MOST_TRIED`]).
+    /// Linear in dependencies, times the length of the cycle first found (at most 64).
     #[must_use]
     pub fn cycle(&self, graph: &SwitchGraph<'_>) -> Option<Vec<ChannelId>> {
         let found = self.some_cycle(graph)?;

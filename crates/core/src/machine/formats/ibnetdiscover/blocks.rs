@@ -129,8 +129,8 @@ impl<'a> Blocks<'a> {
             blocks.line(index + 1, text)?;
         }
         if blocks.pending.any {
-            return Err(blocks.cut_off("attributes stand at its end without their \
-                block".to_owned()));
+            let found = "attributes stand at its end without their block";
+            return Err(blocks.cut_off(found.to_owned()));
         }
         if blocks.noise > NOISE_SHOWN {
             let more = blocks.noise - NOISE_SHOWN;
@@ -237,8 +237,8 @@ impl<'a> Blocks<'a> {
             Line::Noise => {
                 self.noise += 1;
                 if self.noise <= NOISE_SHOWN {
-                    self.warn(number, format!("skipped `{}`: no part of the \
-                        format", shorten(text)));
+                    let text = format!("skipped `{}`: no part of the format", shorten(text));
+                    self.warn(number, text);
                 }
             }
         }
@@ -318,18 +318,15 @@ impl<'a> Blocks<'a> {
         }
         let mut changes = Vec::new();
         if draft.radix != part.radix {
-            changes.push(format!("{} ports, not {}: the larger number \
-                holds", draft.radix, part.radix));
+            let ports = format!("{} ports, not {}", draft.radix, part.radix);
+            changes.push(format!("{ports}: the larger number holds"));
             part.radix = part.radix.max(draft.radix);
         }
         if draft.name != part.name {
             changes.push(format!("the name `{}`: the first one holds", draft.name));
         }
         part.guid = part.guid.or(draft.guid);
-        for (kept, new) in [
-            (&mut part.vendor, draft.vendor),
-            (&mut part.device, draft.device),
-        ] {
+        for (kept, new) in [(&mut part.vendor, draft.vendor), (&mut part.device, draft.device)] {
             *kept = if *kept == 0 { new } else { *kept };
         }
         part.system_guid = if part.system_guid == 0 { draft.system_guid } else { part.system_guid };
@@ -374,9 +371,8 @@ impl<'a> Blocks<'a> {
         match lid? {
             lid if lid <= UNICAST_LIDS as u64 => Some(lid as u16),
             lid => {
-                let text = format!("LID {lid} is taken as unknown: unicast LIDs end at \
-                    {UNICAST_LIDS}");
-                self.warn(number, text);
+                let known = format!("unicast LIDs end at {UNICAST_LIDS}");
+                self.warn(number, format!("LID {lid} is taken as unknown: {known}"));
                 None
             }
         }

@@ -7,6 +7,13 @@ use super::blocks::{Blocks, Id, PortDraft};
 use super::rates::rates;
 use crate::units::LinkRate;
 
+const LOST_BLOCK: &str = "the file is cut off or lost that block: run ibnetdiscover again and keep \
+                          all of its output";
+const TWO_CABLES: &str = "a port holds one cable and both ends must list the same one: correct the \
+                          wrong line, or import dumps of different times one by one";
+const EDITED: &str =
+    "export it again; if you edited it, delete the line beginning `# runflat machine:`";
+
 /// A cable between two plugs, each a part and a port.
 pub(super) struct Cable {
     pub ends: [(usize, u8); 2],
@@ -31,27 +38,14 @@ pub(super) fn join(blocks: &mut Blocks<'_>) -> Result<Vec<Cable>, FormatError> {
             continue; // listed again, and said so
         }
         let far = far_plug(blocks, own)?;
-        if far.0 == own.part {
-            if own.port <= far.1 || !plugs.contains_key(&far) {
-                let name = blocks.shown(own.part);
-                let text = format!(
-                    "`{name}` has a cable from its port {} to its own port {}: left out, it \
-                        carries no traffic",
-                    own.port, far.1
-                );
-                blocks.warn(own.line, text);
-            }
-            continue;
-        }
-        match plugs.get(&far) {
-            Some(&mirror) => {
-                let other = &blocks.ports[mirror];
-                let agrees = far_plug(blocks, other)? == (own.part, own.port);
-                if !agrees {
+        let mirror = plugs.get(&far).copied();
+        match mirror {
+            Some(mirror) => {
+                if far_plug(blocks, &blocks.ports[mirror])? != (own.part, own.port) {
                     return Err(contradiction(blocks, at, mirror));
                 }
-                if at < mirror {
-                    pairs.push([Some(at), Some(mirror)]);
+                if mirror < at {
+                    continue;
                 }
             }
             None => {
@@ -59,10 +53,16 @@ pub(super) fn join(blocks: &mut Blocks<'_>) -> Result<Vec<Cable>, FormatError> {
                     return Err(contradiction(blocks, at, earlier));
                 }
                 claims.insert(far, at);
-                one_sided.push((at, far));
-                pairs.push([Some(at), None]);
             }
         }
+        if far.0 == own.part {
+            warn_self_cable(blocks, at);
+            continue;
+        }
+        if mirror.is_none() {
+            one_sided.push((at, far));
+        }
+        pairs.push([Some(at), mirror]);
     }
     check_ends(blocks, &one_sided)?;
     check_last_line(blocks, &plugs)?;
@@ -83,6 +83,13 @@ pub(super) fn join(blocks: &mut Blocks<'_>) -> Result<Vec<Cable>, FormatError> {
     }
     check_summary(blocks, cables.len())?;
     Ok(cables)
+}
+
+fn warn_self_cable(blocks: &mut Blocks<'_>, at: usize) {
+    let own = &blocks.ports[at];
+    let plugs = format!("from port {} of `{}`", own.port, blocks.shown(own.part));
+    let text = format!("a cable {plugs} to its own port {} is left out", own.far_port);
+    blocks.warn(own.line, text);
 }
 
 /// Which line lists a plug: the first, if it is listed again with the same far end.
@@ -124,9 +131,7 @@ fn far_plug(blocks: &Blocks<'_>, own: &PortDraft<'_>) -> Result<(usize, u8), For
                 blocks.shown(own.part)
             ),
             allowed: "every switch and node that is named must have one".to_owned(),
-            advice: "the file is cut off or lost that block: run ibnetdiscover again and keep all \
-                of its output"
-                .to_owned(),
+            advice: LOST_BLOCK.to_owned(),
         });
     };
     let radix = blocks.parts[far].radix;
@@ -156,18 +161,12 @@ fn contradiction(blocks: &Blocks<'_>, one: usize, other: usize) -> FormatError {
         earlier: blocks.ports[earlier].line,
         found: format!("cables {}", says(later)),
         said: format!("cables {}", says(earlier)),
-        advice: "a port holds one cable and both ends must list the same one: correct the wrong \
-            line, \
-                 or import dumps of different times one by one"
-            .to_owned(),
+        advice: TWO_CABLES.to_owned(),
     }
 }
 
 /// A dump lists every cable twice. If only its last block is silent about cables, the file ends inside that block.
-fn check_ends(
-    blocks: &Blocks<'_>,
-    one_sided: &[(usize, (usize, u8))],
-) -> Result<(), FormatError> {
+fn check_ends(blocks: &Blocks<'_>, one_sided: &[(usize, (usize, u8))]) -> Result<(), FormatError> {
     let Some(&last) = blocks.current.as_ref() else {
         return Err(blocks.cut_off("it declares no switch and no node".to_owned()));
     };
@@ -198,8 +197,7 @@ fn check_last_line(
     }
     let mirror = plugs.get(&far_plug(blocks, own)?).map(|&mirror| &blocks.ports[mirror]);
     let Some(mirror) = mirror else { return Ok(()) };
-    let lids_differ =
-        own.far_lid.is_some() && mirror.lid.is_some() && own.far_lid != mirror.lid;
+    let lids_differ = own.far_lid.is_some() && mirror.lid.is_some() && own.far_lid != mirror.lid;
     if own.rate != mirror.rate || lids_differ {
         return Err(blocks.cut_off(format!(
             "its last line has no end, and says less than line {} of the same cable",
@@ -228,9 +226,7 @@ fn check_summary(blocks: &Blocks<'_>, links: usize) -> Result<(), FormatError> {
                      counts {}, {} and {}",
                     counted.switches, counted.nodes, counted.links
                 ),
-                advice: "export it again; if you edited it, delete the line beginning `# runflat \
-                         machine:`"
-                    .to_owned(),
+                advice: EDITED.to_owned(),
             })
         }
         _ => Ok(()),

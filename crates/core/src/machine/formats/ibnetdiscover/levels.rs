@@ -14,11 +14,17 @@ pub(super) fn add(machine: &mut Machine, chassis: &[Option<u32>]) {
     levels.extend(hosts.into_iter().chain(boxes));
 }
 
-/// Nodes by the first word of `gpu01 mlx5_0`, if any two share it.
+/// Nodes by the first word of `gpu01 mlx5_0`, if any two share it. Nodes that share the whole name are not one host:
+/// an adapter is in it once.
 fn hosts(machine: &Machine) -> Option<Level> {
+    let mut names: HashMap<&str, usize> = HashMap::new();
+    for node in machine.nodes() {
+        *names.entry(machine.node(node).name.as_str()).or_default() += 1;
+    }
     let mut groups = Groups::new(machine, "host");
     for node in machine.nodes().filter(|&node| machine.node(node).kind == NodeKind::Host) {
-        if let Some(host) = host_name(&machine.node(node).name) {
+        let name = machine.node(node).name.as_str();
+        if let Some(host) = host_name(name).filter(|_| names[name] == 1) {
             groups.put(machine.node_vertex(node).index(), host.to_owned());
         }
     }

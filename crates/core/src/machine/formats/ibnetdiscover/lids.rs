@@ -89,10 +89,8 @@ fn too_many(format: &'static str, plane: usize, owners: usize) -> FormatError {
     FormatError::Unwritable {
         format,
         reason: format!(
-            "{owners} ports and switches of plane {plane} need LIDs, an InfiniBand subnet has \
-                {UNICAST_LIDS}"
+            "{owners} ports and switches of plane {plane} need LIDs, a subnet has {UNICAST_LIDS}"
         ),
-        advice: "write it as json, which keeps everything; planning is not limited by \
-            this".to_owned(),
+        advice: "write it as json, which keeps everything; planning has no such limit".to_owned(),
     }
 }

@@ -84,11 +84,11 @@ const HEADER: Malformed =
     Malformed { allowed: "a block begins `Switch 36 \"S-<guid>\" # \"name\" ... lid 1 lmc 0`" };
 const PORT: Malformed = Malformed {
     allowed: "a port line reads `[3] \"S-<guid>\"[7] # \"name\" lid 5 4xEDR`, from a node \
-        `[1](<port guid>) ...`",
+              `[1](<port guid>) ...`",
 };
 const ATTRIBUTE: Malformed = Malformed {
     allowed: "an attribute line reads `vendid=0x2c9` with at most 16 hexadecimal digits (8 for \
-        vendid and devid)",
+              vendid and devid)",
 };
 
 /// First words of the comments that our writer leaves.
@@ -168,6 +168,8 @@ fn word(text: &str) -> Result<Line<'_>, Malformed> {
     }
     let mut words = text.split_whitespace();
     Ok(match (words.next(), words.next()) {
+        (Some("Spine" | "Line"), Some("Nodes")) => Line::Empty,
+        (Some("Chassis"), Some("Switches")) => Line::Empty,
         (Some("Chassis"), Some(number)) => match number.parse() {
             Ok(number) => Line::Chassis(Some(number)),
             Err(_) => Line::Noise,

@@ -73,7 +73,7 @@ fn warn_guesses(
             None => "no width and speed given".to_owned(),
         };
         let cables = if count == 1 { "1 cable".to_owned() } else { format!("{count} cables") };
-        blocks.warn(line, format!("{says} ({cables}, the first here): {guessed} assumed, \
-            {source}"));
+        let guess = format!("{guessed} assumed, {source}");
+        blocks.warn(line, format!("{says} ({cables}, the first here): {guess}"));
     }
 }

@@ -72,8 +72,10 @@ fn guids(blocks: &mut Blocks<'_>) -> Result<Vec<u64>, FormatError> {
         match (guids[at], of_id) {
             (Some(guid), Some(of_id)) if guid != of_id => {
                 let shown = blocks.shown(at);
-                let text = format!("the id of `{shown}` is not its GUID 0x{guid:016x}: the GUID \
-                    holds");
+                let text = format!(
+                    "the id of `{shown}` is not its GUID, 0x{guid:016x}, which \
+                                    holds"
+                );
                 warnings.push((part.line, text));
                 continue;
             }
@@ -91,8 +93,8 @@ fn guids(blocks: &mut Blocks<'_>) -> Result<Vec<u64>, FormatError> {
                 guids[at] = Some(next);
                 if of_id.is_some() {
                     let shown = blocks.shown(at);
-                    let text = format!("the GUID of `{shown}` is another part's: given \
-                        0x{next:016x}");
+                    let given = format!("given 0x{next:016x}");
+                    let text = format!("the GUID of `{shown}` is another part's: {given}");
                     warnings.push((part.line, text));
                 }
             }

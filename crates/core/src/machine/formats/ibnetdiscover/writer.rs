@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::super::FormatError;
 use super::blocks::{clean, reads_as_aggregation};
-use super::line::{KIND, KINDS, SUMMARY};
 use super::lids::{self, ExportLids};
+use super::line::{KIND, KINDS, SUMMARY};
 use crate::ids::{EndpointId, VertexId};
 use crate::machine::{Machine, NodeKind, PartInfo, PortRef};
 
