@@ -214,7 +214,7 @@ impl Tally {
             let sources = |switch: SwitchId| {
                 u64::from(graph.sources(switch)) - u64::from(own == Some(switch))
             };
-            self.count_lengths(graph, sources);
+            self.count_lengths(graph, target, sources);
             for vl in 0..self.cdgs.len() as u8 {
                 self.add_loads(graph, vl, |switch| {
                     if routing.lane(switch, lid) == vl { sources(switch) } else { 0 }
@@ -223,7 +223,13 @@ impl Tally {
         }
     }
 
-    fn count_lengths(&mut self, graph: &SwitchGraph<'_>, sources: impl Fn(SwitchId) -> u64) {
+    fn count_lengths(
+        &mut self,
+        graph: &SwitchGraph<'_>,
+        target: SwitchId,
+        sources: impl Fn(SwitchId) -> u64,
+    ) {
+        let plane = |switch| graph.machine().plane_of_switch(switch);
         for switch in (0..graph.switch_count() as u32).map(SwitchId) {
             let sources = sources(switch);
             if sources == 0 {
@@ -236,7 +242,8 @@ impl Tally {
                 if hops > u32::from(self.shortest[switch.index()]) {
                     self.nonminimal_pairs += sources;
                 }
-            } else if self.tree.loops(switch) {
+            } else if self.tree.loops(switch) && plane(switch) == plane(target) {
+                // Entries for a LID of another plane stand in nobody's way.
                 self.looping_pairs += sources;
             }
         }
