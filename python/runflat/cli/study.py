@@ -23,7 +23,6 @@ from rich.table import Table
 from runflat import RunflatError, Study
 from runflat.cli.options import json_option, print_json, show_table, write_output
 from runflat.study.answer import MachineAnswer, answer
-from runflat.study.journal import forget
 from runflat.study.plan import Plan
 from runflat.study.results import Results
 
@@ -72,10 +71,10 @@ def run(
     study = Study.read(plan)
     place = Path(folder) if folder is not None else Path("out") / Path(plan).stem
     part = _read_shard(shard)
-    if fresh:
-        forget(place)
     with _progress(study.plan.title, hidden=no_progress) as report, _executor(executor) as pool:
-        results = study.run(place, jobs=jobs, executor=pool, shard=part, progress=report)
+        results = study.run(
+            place, jobs=jobs, executor=pool, shard=part, progress=report, fresh=fresh
+        )
     if results is None:
         click.echo(f"shard {shard} is done; when all are: runflat study merge {plan} -o {place}")
         return

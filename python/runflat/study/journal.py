@@ -33,6 +33,8 @@ class Journal:
         The file; made if it is not there.
     key : str
         Key of the plan.
+    fresh : bool
+        Whether to forget what the file holds, of whatever plan.
 
     Raises
     ------
@@ -40,7 +42,7 @@ class Journal:
         If the file cannot be made, belongs to another plan, or another process is writing it.
     """
 
-    def __init__(self, path: Path, key: str) -> None:
+    def __init__(self, path: Path, key: str, *, fresh: bool = False) -> None:
         self.path = path
         self.done: dict[int, list[Row]] = {}
         try:
@@ -58,6 +60,8 @@ class Journal:
                 f"{path}: another run is writing here; wait for it or choose another -o"
             ) from error
         try:
+            if fresh:
+                self._file.truncate(0)
             self._open(key)
         except BaseException:
             self._file.close()
@@ -131,12 +135,6 @@ def read_journals(folder: Path, key: str) -> dict[int, list[Row]]:
             )
         done |= {entry["scenario"]: entry["rows"] for entry in entries[1:]}
     return done
-
-
-def forget(folder: Path) -> None:
-    """Remove the journals in a folder, so that its study starts anew."""
-    for path in folder.glob("journal-*.jsonl"):
-        path.unlink()
 
 
 def _read(path: Path) -> tuple[list[dict[str, Any]], int]:

@@ -58,6 +58,7 @@ class Study:
         executor: Executor | None = None,
         shard: tuple[int, int] = (1, 1),
         progress: Progress | None = None,
+        fresh: bool = False,
     ) -> Results | None:
         """Run what is not done yet.
 
@@ -73,6 +74,8 @@ class Study:
             Part and number of parts: (3, 16) runs every 16th scenario from the third on.
         progress : callable, optional
             Called with the number of scenarios done and of all in the shard.
+        fresh : bool
+            Whether to forget what was done in the folder before.
 
         Returns
         -------
@@ -93,7 +96,8 @@ class Study:
         self.set.check()
         started = time.monotonic()
         wanted = range(part - 1, len(self.set.scenarios), parts)
-        with Journal(folder / f"journal-{part}of{parts}.jsonl", self.plan.key) as journal:
+        path = folder / f"journal-{part}of{parts}.jsonl"
+        with Journal(path, self.plan.key, fresh=fresh) as journal:
             todo = [index for index in wanted if index not in journal.done]
             done = len(wanted) - len(todo)
             if progress is not None:
