@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from runflat import _core, plugins
+from runflat._core import FaultError
 from runflat.faults import Faults
 from runflat.machine import Machine, load, make
 from runflat.routing import Refusal, Routing
@@ -86,7 +87,7 @@ class ScenarioSet:
             intact = self.intact(number)
             key = "faults.levels" if source.levels is None else f"machine[{number}].levels"
             for level in plan.levels_of(source):
-                mistakes += mistake(key, partial(self._break, intact, level, last))
+                mistakes += mistake(key, partial(self._check_level, intact, level, last))
             for at, engine in enumerate(plan.recovery.engines):
                 if isinstance(engine.roots, list):
                     roots = partial(intact.fail, Faults(switches=engine.roots))
@@ -152,6 +153,14 @@ class ScenarioSet:
         faults = self.plan.faults
         params: dict[str, Any] = {**faults.params, faults.vary: level}
         return intact.fail(model=faults.model, seed=self.plan.seed, sample=sample, **params)
+
+    def _check_level(self, intact: Machine, level: str, sample: int) -> None:
+        failed = sum(self._break(intact, level, sample).failed_counts)
+        if failed and is_nothing(level):
+            raise FaultError(
+                f"level `{level}` stands for the intact machine, but {failed} parts fail there; "
+                "leave the level out, or take what else fails out of `params`"
+            )
 
     def _intact_roots(self, machine: int) -> list[str]:
         intact = self.intact(machine)
