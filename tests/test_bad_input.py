@@ -17,7 +17,8 @@ def refused(answer: Answer, *parts: object) -> str:
     assert answer.out == ""
     assert "Traceback" not in answer.err
     message = answer.err.strip()
-    assert message.count("runflat: ") + message.count("Error: ") == 1, message
+    begun = [line for line in message.splitlines() if line.startswith(("runflat: ", "Error: "))]
+    assert len(begun) == 1, message
     for part in parts:
         assert str(part) in message
     return message

@@ -168,6 +168,20 @@ def test_a_ring_deadlocks_under_minhop_and_not_under_updown() -> None:
     assert routed(ring.route("updn", roots=root)).check().verdict == "ok"
 
 
+def test_a_loop_towards_a_lid_of_another_plane_is_nobodys_route() -> None:
+    machine = Machine.build(
+        "two planes", switches=["a", "b", "c"], nodes=["x", "y"],
+        cables=[("b", "c"), ("x", "a"), ("x", "b"), ("y", "a"), ("y", "c")],
+    )  # fmt: skip
+    tables = routed(machine.route("minhop")).tables.copy()
+    # LIDs 0 and 2 are the ports of x and y in the plane of a alone; b and c send them to each other.
+    assert tables[0, [0, 2]].tolist() == [1, 2]
+    tables[1, [0, 2]] = 1
+    tables[2, [0, 2]] = 1
+    check = Routing.from_tables(machine, tables).check()
+    assert (check.verdict, check.pairs, check.looping_pairs) == ("ok", 4, 0)
+
+
 def test_a_root_on_the_dead_side_is_refused(stage: Machine) -> None:
     spine = stage.find_roots()[0]
     broken = stage.fail(runflat.Faults(switches=[spine]))

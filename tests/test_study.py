@@ -275,6 +275,23 @@ def test_a_folder_with_another_study_is_refused_and_left_alone(tmp_path: Path) -
     assert {path: path.read_bytes() for path in out.iterdir()} == before
 
 
+def test_a_study_is_begun_anew_on_request_but_not_while_another_run_lives(
+    tmp_path: Path, unbroken: list[bytes]
+) -> None:
+    out, other = tmp_path / "out", PLAN.replace("samples = 4", "samples = 3")
+    Study.read(write_plan(tmp_path, other)).run(out)
+    journals = (out / "journal-1of1.jsonl").read_bytes()
+    plan = write_plan(tmp_path)
+    with Journal(out / "journal-1of1.jsonl", read_plan(write_plan(tmp_path, other)).key):
+        answer = run("study", "run", write_plan(tmp_path), "-o", out, "--fresh", "--no-report")
+        assert answer.status == 2
+        assert "another run is writing here" in answer.err
+    assert (out / "journal-1of1.jsonl").read_bytes() == journals
+    assert run("study", "run", plan, "-o", out, "--fresh", "--no-report").status == 0
+    assert len(journal(out)) == SCENARIOS
+    assert tables(out) == unbroken
+
+
 def test_a_fabric_that_changed_is_another_study(tmp_path: Path) -> None:
     fabric = tmp_path / "fabric.ibnetdiscover"
     fabric.write_bytes(STAGE.read_bytes())
@@ -290,6 +307,10 @@ def test_a_fabric_that_changed_is_another_study(tmp_path: Path) -> None:
     [
         ('"2", "6%"', '"2", "99"', "faults.levels: 99 links cannot fail"),
         ('"2", "6%"', '"2", "few"', "faults.levels: `few` is no amount"),
+        ("samples = 4", 'samples = 4\nparams = { switches = 1 }',
+         "faults.levels: level `0` stands for the intact machine, but 1 parts fail there"),
+        ('["0", "2", "6%"]', '["0", "2"]\nmodel = "lifetime"\nvary = "failures"',
+         "faults.levels: level `0` stands for the intact machine"),
         ("random-regular(12; 3)", "random-regular(13; 3)", "machine[1]: "),
         ('roots = "intact"', 'roots = ["nobody"]', "recovery.engines[2].roots: "),
         ('traffic = "permutation"\nparams = { samples = 3 }',
