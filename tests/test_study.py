@@ -309,7 +309,7 @@ def test_a_fabric_that_changed_is_another_study(tmp_path: Path) -> None:
         ('"2", "6%"', '"2", "few"', "faults.levels: `few` is no amount"),
         ("samples = 4", 'samples = 4\nparams = { switches = 1 }',
          "faults.levels: level `0` stands for the intact machine, but 1 parts fail there"),
-        ('["0", "2", "6%"]', '["0", "2"]\nmodel = "lifetime"\nvary = "failures"',
+        ('["0", "2", "6%"]', '["0", "2"]\nmodel = "lifetime"\nvary = "failures"\nparams = { years = 9, link_rate = 0.1 }',
          "faults.levels: level `0` stands for the intact machine"),
         ("random-regular(12; 3)", "random-regular(13; 3)", "machine[1]: "),
         ('roots = "intact"', 'roots = ["nobody"]', "recovery.engines[2].roots: "),
