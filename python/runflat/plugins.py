@@ -158,9 +158,11 @@ def load_named() -> None:
     for module in filter(None, os.environ.get("RUNFLAT_PLUGINS", "").split(",")):
         try:
             importlib.import_module(module.strip())
-        except ImportError as error:
-            message = f"RUNFLAT_PLUGINS names module `{module}`, which cannot be imported: {error}"
-            raise RunflatError(message) from error
+        except Exception as error:
+            raise RunflatError(
+                f"RUNFLAT_PLUGINS names module `{module}`, which cannot be imported: "
+                f"{type(error).__name__}: {error}"
+            ) from error
 
 
 def _register(kind: str, name: str, built_in: list[str]) -> Callable[[Part], Part]:

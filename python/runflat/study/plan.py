@@ -243,11 +243,14 @@ def read_plan(path: str | Path) -> Plan:
 def parse_plan(text: str, folder: Path, label: str = "plan") -> Plan:
     """Check a plan given as text; `folder` is where its file names start.
 
+    Modules that `RUNFLAT_PLUGINS` names are imported first, so that other processes know their parts too.
+
     Raises
     ------
     PlanError
         Listing every mistake.
     """
+    plugins.load_named()
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
