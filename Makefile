@@ -21,7 +21,7 @@ test: $(VENV)/.built $(VENV)/.dev
 	$(BIN)/pytest
 
 check: $(VENV)/.built $(VENV)/.dev
-	rustfmt --check --edition 2024 --config-path . $(RUST)
+	@rustfmt --check --edition 2024 --config-path . $(RUST)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/ruff check
@@ -36,7 +36,7 @@ docs:
 	cargo doc --workspace --no-deps --locked
 
 fmt: $(VENV)/.dev
-	rustfmt --edition 2024 --config-path . $(RUST)
+	@rustfmt --edition 2024 --config-path . $(RUST)
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 

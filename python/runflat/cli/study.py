@@ -182,7 +182,7 @@ def _finish(results: Results, folder: Path, *, as_json: bool, with_report: bool)
 
 def _table(found: MachineAnswer) -> Table:
     table = Table(title=found.name, title_justify="left", title_style="bold", box=None)
-    table.add_column("GB/s (left of intact)", no_wrap=True)
+    table.add_column("throughput in GB/s = % of intact", no_wrap=True)
     for level in found.levels:
         table.add_column(f"{level} failed", justify="right")
     for engine in found.engines:

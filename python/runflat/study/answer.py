@@ -287,6 +287,17 @@ def _warn(found: MachineAnswer, engine: str, unit: str) -> None:
             f"{engine} can deadlock: its routes close a credit loop in {cell.deadlocks} of "
             f"{cell.samples} patterns with {_counted(found.failed[loops[0]], unit)}."
         )
+    gains = [
+        value / cell.intact_gb_s
+        for level in found.levels
+        if (cell := found.cells[engine, level]).intact_gb_s
+        for value in cell.throughput_gb_s
+    ]
+    if max(gains, default=0.0) > 1 + MARGIN and engine in found.best.values():
+        say(
+            f"Some failures raise the throughput of {engine}, to {100 * max(gains):.0f} % at most: "
+            "its routes on the intact fabric are unevenly spread."
+        )
     gaps = [level for level in found.levels if found.cells[engine, level].incomplete]
     if gaps:
         cell = found.cells[engine, gaps[0]]
