@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -54,6 +54,8 @@ class MachinePlan(_Part):
     def _one_source(self) -> MachinePlan:
         if (self.file is None) == (self.make is None):
             raise ValueError("give `file` (a fabric file) or `make` (a generator), one of them")
+        if self.make is not None and plugins.find("generator", self.make) is None:
+            _fits(_core.check_generator, self.make, self.params)
         return self
 
 
@@ -72,6 +74,17 @@ class FaultsPlan(_Part):
     @classmethod
     def _known(cls, name: str) -> str:
         return _known_name("fault model", name, [part["name"] for part in _core.fault_models()])
+
+    @model_validator(mode="after")
+    def _levels_fit(self) -> FaultsPlan:
+        for level in self.levels:
+            self.check_level(level)
+        return self
+
+    def check_level(self, level: str) -> None:
+        """Raise `ValueError` if the model does not take that value of the parameter that varies."""
+        if plugins.find("fault model", self.model) is None:
+            _fits(_core.check_fault_model, self.model, {**self.params, self.vary: level})
 
 
 class EnginePlan(_Part):
@@ -135,6 +148,12 @@ class WorkloadPlan(_Part):
     @classmethod
     def _known(cls, name: str) -> str:
         return _known_name("workload", name, [part["name"] for part in _core.workloads()])
+
+    @model_validator(mode="after")
+    def _params_fit(self) -> WorkloadPlan:
+        if plugins.find("workload", self.traffic) is None:
+            _fits(_core.check_workload, self.traffic, self.params)
+        return self
 
 
 class SimulationPlan(_Part):
@@ -268,7 +287,7 @@ def parse_plan(text: str, folder: Path, label: str = "plan") -> Plan:
         for at, machine in enumerate(plan.machine)
         if machine.file is not None and not (folder / machine.file).is_file()
     ]
-    refuse(plan, missing + _parameter_mistakes(plan))
+    refuse(plan, missing + _level_mistakes(plan))
     return plan
 
 
@@ -287,23 +306,23 @@ def mistake(key: str, check: Callable[[], object]) -> list[str]:
     return []
 
 
-def _parameter_mistakes(plan: Plan) -> list[str]:
-    """Find parameters that no generator, fault model or workload has."""
+def _level_mistakes(plan: Plan) -> list[str]:
+    """Find levels of single machines that the fault model does not take."""
     mistakes = []
     for at, machine in enumerate(plan.machine):
-        if machine.make is not None and plugins.find("generator", machine.make) is None:
-            check = partial(_core.check_generator, machine.make, machine.params)
-            mistakes += mistake(f"machine[{at}]", check)
-        if plugins.find("fault model", plan.faults.model) is None:
-            for level in plan.levels_of(machine):
-                params = {**plan.faults.params, plan.faults.vary: level}
-                key = "faults" if machine.levels is None else f"machine[{at}].levels"
-                check = partial(_core.check_fault_model, plan.faults.model, params)
-                mistakes += mistake(key, check)
-    if plugins.find("workload", plan.workload.traffic) is None:
-        check = partial(_core.check_workload, plan.workload.traffic, plan.workload.params)
-        mistakes += mistake("workload", check)
-    return list(dict.fromkeys(mistakes))
+        for level in machine.levels or []:
+            try:
+                plan.faults.check_level(level)
+            except ValueError as error:
+                mistakes.append(f"  machine[{at}].levels: {error}")
+    return mistakes
+
+
+def _fits(check: Callable[[str, dict[str, str]], None], name: str, params: dict[str, str]) -> None:
+    try:
+        check(name, params)
+    except RunflatError as error:
+        raise ValueError(str(error)) from error
 
 
 def _known_name(kind: str, name: str, built_in: list[str]) -> str:

@@ -174,7 +174,7 @@ def _series(
 
 def _whisker(level: str, rows: list[dict[str, Any]]) -> Whisker | None:
     """Average the five numbers over the samples of a level."""
-    here = [row for row in rows if row["level"] == level and row["outcome"] == "routed"]
+    here = [row for row in rows if row["level"] == level and row["throughput_gb_s"] is not None]
     if not here:
         return None
     quartiles = [

@@ -98,7 +98,9 @@ class Study:
         wanted = range(part - 1, len(self.set.scenarios), parts)
         path = folder / f"journal-{part}of{parts}.jsonl"
         with Journal(path, self.plan.key, fresh=fresh) as journal:
-            todo = [index for index in wanted if index not in journal.done]
+            # What other shards have done here counts too.
+            known = journal.done if fresh else read_journals(folder, self.plan.key)
+            todo = [index for index in wanted if index not in known]
             done = len(wanted) - len(todo)
             if progress is not None:
                 progress(done, len(wanted))
@@ -108,7 +110,7 @@ class Study:
                 if progress is not None:
                     progress(done, len(wanted))
             self._write_run(folder, jobs, time.monotonic() - started)
-            return self._gather(journal.done, folder) if parts == 1 else None
+            return self._gather(known | journal.done, folder) if parts == 1 else None
 
     def merge(self, folder: str | Path) -> Results:
         """Put the shards in a folder together.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from runflat import _core, plugins
-from runflat._core import FaultError
+from runflat._core import FaultError, WorkloadError
 from runflat.faults import Faults
 from runflat.machine import Machine, load, make
 from runflat.routing import Refusal, Routing
@@ -176,14 +176,6 @@ class ScenarioSet:
         if isinstance(routing, Refusal):
             return {**row, "outcome": "refused", "reason": _reason(routing)}
         check = routing.check()
-        result = routing.simulate(
-            self.plan.workload.traffic,
-            seed=self.plan.seed,
-            injection_gb_s=self.plan.simulation.injection_gb_s,
-            **self.plan.workload.params,
-        )
-        received = result.received_gb_s
-        quartiles = np.quantile(received, [0, 0.25, 0.5, 0.75, 1]) if received.size else np.zeros(5)
         row |= {
             "outcome": "routed",
             "verdict": check.verdict,
@@ -196,14 +188,30 @@ class ScenarioSet:
             "hops_mean": check.hops_mean,
             "forwarding_index_max": check.forwarding_index_max,
             "forwarding_index_mean": check.forwarding_index_mean,
+        }
+        try:
+            return row | self._simulate(routing)
+        except WorkloadError as error:
+            # The workload fits the intact machine, but no longer what is left of it: a result of its own.
+            return row | {"reason": str(error)}
+
+    def _simulate(self, routing: Routing) -> Row:
+        result = routing.simulate(
+            self.plan.workload.traffic,
+            seed=self.plan.seed,
+            injection_gb_s=self.plan.simulation.injection_gb_s,
+            **self.plan.workload.params,
+        )
+        received = result.received_gb_s
+        quartiles = np.quantile(received, [0, 0.25, 0.5, 0.75, 1]) if received.size else np.zeros(5)
+        names = ("min", "q1", "median", "q3", "max")
+        return {
             "throughput_gb_s": result.throughput_gb_s,
             "simulated_ns": result.simulated_ns,
             "collision_max": result.collision_max,
             "unrouted_messages": result.unrouted_messages,
+            **{f"received_gb_s_{name}": float(q) for name, q in zip(names, quartiles, strict=True)},
         }
-        names = ("min", "q1", "median", "q3", "max")
-        row |= {f"received_gb_s_{name}": float(q) for name, q in zip(names, quartiles, strict=True)}
-        return row
 
     def _lost_paths(self, scenario: Scenario) -> list[Row]:
         intact = self.intact(scenario.machine)
