@@ -96,7 +96,7 @@ def _mpi_with_fault_tolerance() -> str | None:
             "ft_mpi" in line or ("FT Checkpoint" in line and "yes" in line)
             for line in answer.splitlines()
         )
-        if any(marks):
+        if "options:ft_mpi_support:yes" in answer.splitlines():
             return program
     return None
 

@@ -175,6 +175,7 @@ def _finish(results: Results, folder: Path, *, as_json: bool, with_report: bool)
         for sentence in found.sentences:
             click.echo(f"  {sentence}")
         click.echo()
+    click.echo("* the engine to use; in brackets the spread over fault patterns")
     click.echo(f"seed {results.plan.seed}; tables: {folder}/throughput.parquet, lost_paths.parquet")
     if with_report:
         click.echo(f"report: {page}")
@@ -191,7 +192,7 @@ def _table(found: MachineAnswer) -> Table:
             cell = found.cells[engine, level]
             mark = " *" if found.best[level] == engine else ""
             if cell.mean_gb_s is None:
-                cells.append("refused")
+                cells.append("refused" if cell.refused else "no figure")
                 continue
             parts = [
                 f"{cell.mean_gb_s:,.0f} = {cell.left()}"

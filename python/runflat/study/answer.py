@@ -28,7 +28,7 @@ class Cell:
     intact_gb_s : float or None
         Throughput of the engine on the intact fabric, if it routes that.
     reason : str or None
-        Why it first refused.
+        Why it first refused, or why a routed pattern could not be measured.
     """
 
     samples: int
@@ -49,6 +49,11 @@ class Cell:
     def usable(self) -> bool:
         """Whether in every pattern all nodes that cables join have routes, without a credit loop."""
         return self.samples > 0 and self.refused + self.deadlocks + self.incomplete == 0
+
+    @property
+    def unmeasured(self) -> int:
+        """Patterns that were routed, but that the workload does not fit."""
+        return self.samples - self.refused - len(self.throughput_gb_s)
 
     def left(self) -> str:
         """Say how much of the intact throughput is left: `93 % (90-95)`."""
@@ -172,7 +177,9 @@ def failed_parts(row: dict[str, Any]) -> int:
 def _cell(rows: list[dict[str, Any]], engine: str, level: str, levels: list[str]) -> Cell:
     own = [row for row in rows if row["engine"] == engine]
     here = [row for row in own if row["level"] == level]
-    intact = next((r for r in own if is_nothing(r["level"]) and r["outcome"] == "routed"), None)
+    intact = next(
+        (r for r in own if is_nothing(r["level"]) and r["throughput_gb_s"] is not None), None
+    )
     return Cell(
         samples=len(here),
         refused=sum(row["outcome"] == "refused" for row in here),
@@ -183,7 +190,7 @@ def _cell(rows: list[dict[str, Any]], engine: str, level: str, levels: list[str]
             row["throughput_gb_s"] for row in here if row["throughput_gb_s"] is not None
         ],
         intact_gb_s=intact["throughput_gb_s"] if intact else None,
-        reason=next((row["reason"] for row in here if row["outcome"] == "refused"), None),
+        reason=next((row["reason"] for row in here if row["reason"]), None),
     )
 
 
@@ -291,26 +298,26 @@ def _counted(count: float, unit: str) -> str:
     return f"{count:.0f} failed {unit if round(count) != 1 else unit.removesuffix('s')}"
 
 
+WARNINGS = (
+    ("refused", "refuses {count} of {samples} patterns with {failed}: {reason}."),
+    (
+        "deadlocks",
+        "can deadlock: its routes close a credit loop in {count} of {samples} patterns with {failed}.",
+    ),
+    ("unmeasured", "has no throughput for {count} of {samples} patterns with {failed}: {reason}."),
+    ("incomplete", "leaves nodes without a route in {count} of {samples} patterns with {failed}."),
+)
+"""What to beware of: a count of `Cell`, and what to say of the first level at which it is not 0."""
+
+
 def _warn(found: MachineAnswer, engine: str, unit: str) -> None:
-    say = found.sentences.append
-    refusals = [level for level in found.levels if found.cells[engine, level].refused]
-    if refusals:
-        cell = found.cells[engine, refusals[0]]
-        say(
-            f"{engine} refuses {cell.refused} of {cell.samples} patterns with "
-            f"{_counted(found.failed[refusals[0]], unit)}: {cell.reason}."
-        )
-    loops = [level for level in found.levels if found.cells[engine, level].deadlocks]
-    if loops:
-        cell = found.cells[engine, loops[0]]
-        say(
-            f"{engine} can deadlock: its routes close a credit loop in {cell.deadlocks} of "
-            f"{cell.samples} patterns with {_counted(found.failed[loops[0]], unit)}."
-        )
-    gaps = [level for level in found.levels if found.cells[engine, level].incomplete]
-    if gaps:
-        cell = found.cells[engine, gaps[0]]
-        say(
-            f"{engine} leaves pairs of nodes without a route in {cell.incomplete} of "
-            f"{cell.samples} patterns with {_counted(found.failed[gaps[0]], unit)}."
-        )
+    for name, sentence in WARNINGS:
+        for level in found.levels:
+            cell = found.cells[engine, level]
+            if count := getattr(cell, name):
+                failed = _counted(found.failed[level], unit)
+                words = sentence.format(
+                    count=count, samples=cell.samples, failed=failed, reason=cell.reason
+                )
+                found.sentences.append(f"{engine} {words}")
+                break

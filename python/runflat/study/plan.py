@@ -110,7 +110,9 @@ class EnginePlan(_Part):
             return self.title
         titles = {part["name"]: part["title"] for part in _core.engines()}
         label = titles.get(self.engine, self.engine)
-        return label if self.roots == "auto" else f"{label}, roots kept"
+        if self.roots == "auto":
+            return label
+        return f"{label}, roots {'kept' if self.roots == 'intact' else 'given'}"
 
 
 class RecoveryPlan(_Part):
