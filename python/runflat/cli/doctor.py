@@ -92,10 +92,6 @@ def _mpi_with_fault_tolerance() -> str | None:
             ).stdout
         except (OSError, subprocess.TimeoutExpired):
             continue
-        marks = (
-            "ft_mpi" in line or ("FT Checkpoint" in line and "yes" in line)
-            for line in answer.splitlines()
-        )
         if "options:ft_mpi_support:yes" in answer.splitlines():
             return program
     return None

@@ -16,7 +16,7 @@ use crate::units::Bytes;
 pub struct Uniform;
 
 /// The most messages that a phase holds: 4 GiB of them.
-const MOST_MESSAGES: u64 = 1 << 28;
+const MOST_MESSAGES: u64 = 1 << 26;
 
 impl Workload for Uniform {
     fn name(&self) -> &'static str {

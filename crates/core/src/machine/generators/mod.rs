@@ -151,7 +151,10 @@ pub fn bind(text: &str, given: &Given) -> Result<BoundGenerator, GeneratorError>
         .collect();
     let args = Args::bind(generator.name(), generator.params(), &all)?;
     let rate = Args::bind(generator.name(), COMMON, &common)?.text("rate").parse()?;
-    let name = format!("{}({})", generator.name(), shown(generator.params(), &all).join("; "));
+    let name = match shown(generator.params(), &all).as_slice() {
+        [] => generator.name().to_owned(),
+        told => format!("{}({})", generator.name(), told.join("; ")),
+    };
     Ok(BoundGenerator { generator, args, name, rate })
 }
 
