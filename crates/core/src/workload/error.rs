@@ -27,7 +27,7 @@ pub enum WorkloadError {
     /// More messages than fit in memory.
     #[error(
         "{ranks} ranks would send {messages} messages in one phase, at most {most} are held; take \
-         fewer ranks"
+         fewer ranks or a sparser workload, as permutation"
     )]
     TooManyMessages {
         /// The ranks given.

@@ -4,7 +4,7 @@
 //! draws its receivers from them; one that works with rates gives every pair the same share.
 //!
 //! Source: Domke, Hoefler, Matsuoka, SC14: "infinite traffic generation (message size: 1 MTU)".
-//! Limits: 16 bytes a pair, so some 16,000 ranks.
+//! Limits: every pair is held, with its path, so up to 8,192 ranks.
 
 use super::{SIZE, Workload, WorkloadError, at_least_two, check_phase, message};
 use crate::params::{Args, Param};
@@ -15,7 +15,7 @@ use crate::units::Bytes;
 /// The uniform workload.
 pub struct Uniform;
 
-/// The most messages that a phase holds: 4 GiB of them.
+/// The most messages that a phase holds; with their paths they take some 5 GiB.
 const MOST_MESSAGES: u64 = 1 << 26;
 
 impl Workload for Uniform {
