@@ -1,7 +1,7 @@
 # The two entry commands:  make demo   what failed cables cost on a real fabric, in minutes
 #                          make test   every test: Rust, Python, end to end
 # The daily ones:          make check  formats, lints, types        make bench  measured comparisons
-#                          make docs   API documentation            make papers the papers' figures
+#                          make docs   API documentation
 
 PYTHON ?= python3
 VENV   := .venv

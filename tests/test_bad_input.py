@@ -284,7 +284,7 @@ def test_all_mistakes_of_a_plan_are_listed_at_once(tmp_path: Path) -> None:
     message = refused(run("study", "run", plan, "-o", tmp_path / "out"), "9 mistakes in the plan")
     keys = [line.split(":")[0].strip() for line in message.splitlines()[1:]]
     assert keys == [
-        "title", "seed", "machine[0]", "faults.model", "faults.samples", "recovery.engines",
+        "title", "seed", "machine[0].file", "faults.model", "faults.samples", "recovery.engines",
         "workload.traffic", "simulation.mode", "colour",
     ]  # fmt: skip
 

@@ -228,7 +228,7 @@ def test_an_output_that_is_no_file_is_written_to_and_not_replaced(tmp_path: Path
 
 
 def test_exports_go_to_stdout_or_a_file_alike(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "fabric.json"
+    path = tmp_path / "fabric.json"
     answer = run("machine", "export", STAGE, "--to", "json", "-o", path)
     assert (answer.status, answer.out) == (0, "")
     assert path.read_text(encoding="utf-8") == run("machine", "export", STAGE, "--to", "json").out

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runflat import _core, plugins
-from runflat._core import FormatError, RunflatError, Table
+from runflat._core import FormatError, RoutingError, RunflatError, Table
 from runflat.faults import Faults
 from runflat.routing import Refusal, Routing, as_text
 
@@ -89,6 +90,11 @@ class Machine:
     def lid_count(self) -> int:
         """Number of dense LIDs: cabled node ports, then switches."""
         return self._core.lid_count
+
+    @property
+    def plane_count(self) -> int:
+        """Number of planes (subnets) when nothing is dead."""
+        return self._core.plane_count
 
     @property
     def rank_count(self) -> int:
@@ -201,7 +207,9 @@ class Machine:
             texts = {name: as_text(value) for name, value in params.items()}
             function = plugins.find("fault model", model)
             if function is not None:
-                faults = function(self, seed=seed, sample=sample, **texts)
+                faults = plugins.call("fault model", model, self, seed=seed, sample=sample, **texts)
+                if not isinstance(faults, Faults):
+                    raise RunflatError(f"fault model `{model}` returned no Faults: {faults!r}")
                 core = self._core.fail(faults.links, faults.switches, faults.nodes)
             else:
                 core = self._core.draw(model, texts, seed, sample)
@@ -239,14 +247,25 @@ class Machine:
         """
         function = plugins.find("engine", engine)
         if function is not None:
-            answer = function(self, roots=list(roots), max_vl=max_vl)
+            answer = plugins.call("engine", engine, self, roots=list(roots), max_vl=max_vl)
             if isinstance(answer, Refusal):
                 return answer
             return Routing.from_tables(self, answer, engine)
+        self._fits_in_memory()
         core = self._core.route(engine, list(roots), max_vl)
         if isinstance(core, tuple):
             return Refusal(reason=core[0], switch=core[1])
         return Routing(self, core, engine)
+
+    def _fits_in_memory(self) -> None:
+        """Refuse tables that this computer cannot hold: distances of all switch pairs twice, a byte an entry."""
+        need = self.switch_count * (4 * self.switch_count + self.lid_count)
+        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+        if need > free + _cached_bytes():
+            raise RoutingError(
+                f"tables of {self.name} need {need / 2**30:,.1f} GiB, "
+                f"{free / 2**30:,.1f} GiB are free; take a smaller machine"
+            )
 
     def find_roots(self) -> list[str]:
         """Return the root switches that Up*/Down* finds by rule; empty if it finds none."""
@@ -259,6 +278,18 @@ class Machine:
             f"<runflat.Machine {self.name}: {self.node_count} nodes, "
             f"{self.switch_count} switches, {self.switch_link_count} switch links{dead}>"
         )
+
+
+def _cached_bytes() -> int:
+    """Return what the system holds in caches and gives back when asked."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    sizes = {
+        name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)
+    }
+    return 1024 * (sizes.get("MemAvailable", 0) - sizes.get("MemFree", 0))
 
 
 def load(path: str | Path) -> Machine:
@@ -315,7 +346,7 @@ def make(text: str, *, seed: int = 1, **params: object) -> Machine:
     function = plugins.find("generator", text)
     if function is None:
         return Machine(_core.Machine.make(text, texts, seed))
-    machine = function(seed=seed, **texts)
+    machine = plugins.call("generator", text, seed=seed, **texts)
     if not isinstance(machine, Machine):
         raise RunflatError(f"generator `{text}` returned {type(machine).__name__}, not a Machine")
     return machine

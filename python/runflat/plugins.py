@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runflat import _core
@@ -142,6 +144,22 @@ def find(kind: str, name: str) -> Callable[..., Any] | None:
     return _parts[kind].get(name)
 
 
+def call(kind: str, name: str, *args: Any, **kwargs: Any) -> Any:
+    """Call a registered part.
+
+    Raises
+    ------
+    RunflatError
+        If the part raises anything else; the message names it.
+    """
+    try:
+        return _parts[kind][name](*args, **kwargs)
+    except RunflatError:
+        raise
+    except Exception as error:
+        raise RunflatError(f"{kind} `{name}` failed: {type(error).__name__}: {error}") from error
+
+
 def names(kind: str) -> list[str]:
     """Return the names of all registered parts of a kind, in order of registration."""
     return list(_parts[kind])
@@ -155,6 +173,9 @@ def load_named() -> None:
     RunflatError
         If one cannot be imported.
     """
+    if os.environ.get("RUNFLAT_PLUGINS") and "" not in sys.path and str(Path.cwd()) not in sys.path:
+        # A module in the current folder is found, as `python -m` finds it.
+        sys.path.insert(0, str(Path.cwd()))
     for module in filter(None, os.environ.get("RUNFLAT_PLUGINS", "").split(",")):
         try:
             importlib.import_module(module.strip())

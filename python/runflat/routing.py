@@ -125,7 +125,14 @@ class Routing:
         RoutingError
             If the shape is another.
         """
-        array = np.ascontiguousarray(tables, dtype=np.uint8)
+        given = np.asarray(tables)
+        whole = np.issubdtype(given.dtype, np.integer)
+        if not whole or (given.size and not (given.min() >= 0 and given.max() <= NO_PORT)):
+            raise RoutingError(
+                f"tables hold ports as whole numbers from 0 to {NO_PORT}, got {given.dtype} "
+                f"from {engine or 'the caller'}"
+            )
+        array = np.ascontiguousarray(given, dtype=np.uint8)
         expected = (machine.switch_count, machine.lid_count)
         if array.shape != expected:
             raise RoutingError(
@@ -209,7 +216,7 @@ class Routing:
         if function is None:
             return Congestion(**self._core.simulate(traffic, texts, seed, injection_gb_s))
         phases = []
-        for phase in function(self.machine.rank_count, seed=seed, **texts):
+        for phase in plugins.call("workload", traffic, self.machine.rank_count, seed=seed, **texts):
             array = np.ascontiguousarray(phase, dtype=np.uint64)
             if array.ndim != 2 or array.shape[1] != 3:
                 raise WorkloadError(
@@ -222,6 +229,10 @@ class Routing:
 
     def __repr__(self) -> str:
         return f"<runflat.Routing of {self.machine.name} by {self.engine or 'given tables'}>"
+
+
+NO_PORT = 255
+"""The table entry for "no route"."""
 
 
 def as_text(value: object) -> str:

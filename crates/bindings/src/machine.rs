@@ -107,6 +107,11 @@ impl Machine {
     }
 
     #[getter]
+    fn plane_count(&self) -> usize {
+        self.view.machine().plane_count()
+    }
+
+    #[getter]
     fn rank_count(&self) -> usize {
         placement::in_node_order(&self.view).len()
     }

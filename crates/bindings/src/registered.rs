@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use runflat_core::measure::lost_paths;
 use runflat_core::measure::regression::{self, Line};
 use runflat_core::params::{Given, Param};
 use runflat_core::recovery::routing::engines::ENGINES;
@@ -116,4 +117,10 @@ pub fn crossings(lines: Vec<(f64, f64)>, first: f64, last: f64) -> Vec<(f64, usi
     let lines: Vec<Line> = lines.iter().map(line).collect();
     let changes = regression::crossings(&lines, first, last).into_iter();
     changes.map(|change| (change.x, change.before, change.after)).collect()
+}
+
+/// Routes that `failed_links` failed links are expected to cut, by the mean edge forwarding index.
+#[pyfunction]
+pub fn extrapolate_lost_paths(forwarding_index_mean: f64, failed_links: usize) -> f64 {
+    lost_paths::extrapolate(forwarding_index_mean, failed_links)
 }

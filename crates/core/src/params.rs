@@ -192,6 +192,7 @@ impl Args {
 }
 
 fn undeclared(name: &str, found: Option<&Value>) -> ! {
+    // INVARIANT: `bind` gives every declared parameter a value of its kind, and parts ask for their own alone.
     panic!("parameter `{name}` is not declared with this kind (found {found:?})")
 }
 

@@ -11,8 +11,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from runflat import Faults, Machine, __version__, load, make
-from runflat._core import FormatError, RunflatError
+from runflat import Faults, Machine, __version__, _core, load, make, plugins
+from runflat._core import FaultError, FormatError, RunflatError
 from runflat.study.results import write_whole
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -58,12 +58,19 @@ MOST_WARNINGS = 10
 
 
 def _is_notation(text: str) -> bool:
-    return "(" in text or "-ary" in text
+    known = [part["name"] for part in _core.generators()] + plugins.names("generator")
+    return "(" in text or "-ary" in text or text in known
 
 
 def break_fabric(machine: Machine, faults_path: str | None) -> Machine:
     """Apply a fault file, if one is given."""
-    return machine if faults_path is None else machine.fail(Faults.read(faults_path))
+    if faults_path is None:
+        return machine
+    faults = Faults.read(faults_path)
+    try:
+        return machine.fail(faults)
+    except FaultError as error:
+        raise FaultError(f"{faults_path}: {error}") from error
 
 
 def read_params(texts: tuple[str, ...]) -> dict[str, str]:
@@ -108,6 +115,10 @@ def write_output(path: str | None, text: str) -> None:
         click.echo(text, nl=not text.endswith("\n"))
         return
     target = Path(path)
+    if not target.resolve().parent.is_dir():
+        raise RunflatError(
+            f"{path}: cannot be written: there is no folder {str(target.parent)!r}; make it first"
+        )
     try:
         if target.exists() and not target.is_file():
             # A pipe or a device, as /dev/stdout, is written to; a file is replaced in one piece.

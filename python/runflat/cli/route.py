@@ -71,7 +71,9 @@ def command(
         print_json("routed", routed | check.summary() | {"seconds": seconds})
     else:
         click.echo(f"{title(engine)} on {machine.name}: {VERDICTS[check.verdict]}")
-        show_table(facts([*check_rows(check), ("routing time", f"{seconds:.3f} s")]))
+        planes = machine.plane_count
+        apart = [("planes, each by itself", planes)] if planes > 1 else []
+        show_table(facts([*apart, *check_rows(check), ("routing time", f"{seconds:.3f} s")]))
         show_trouble(check)
     return 0 if check.verdict == "ok" else 1
 

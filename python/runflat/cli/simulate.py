@@ -38,6 +38,9 @@ RESULTS: dict[str, Any] = dict.fromkeys(
 """What `--json` prints of a result, null where the engine refuses or the mode does not know it."""
 
 
+FEWEST_RANKS = 2
+
+
 @click.command(
     name="simulate",
     epilog="Example: runflat simulate fabric.txt --engine updn",
@@ -75,11 +78,14 @@ def command(
     machine = break_fabric(read_fabric(fabric), faults_path)
     routing = machine.route(engine, roots=read_roots(roots))
     head = {"engine": engine, "mode": mode, "traffic": traffic}
+    if machine.rank_count < FEWEST_RANKS:
+        # Nothing is left that could talk: a result of the failures, not a mistake in the command.
+        routing = Refusal(f"{machine.rank_count} nodes are left that can send or receive")
     if isinstance(routing, Refusal):
         if as_json:
             print_json("refused", head | {"reason": routing.reason} | RESULTS, seed=seed)
         else:
-            click.echo(f"{title(engine)} refuses {machine.name}: {routing.reason}")
+            click.echo(f"No throughput of {title(engine)} on {machine.name}: {routing.reason}")
         return 1
     check = routing.check()
     started = time.process_time()
@@ -88,6 +94,7 @@ def command(
     )
     cpu_seconds = time.process_time() - started
     received = result.received_gb_s
+    finding = int(check.verdict != "ok" or result.unrouted_messages > 0)
     if as_json:
         values = RESULTS | {
             "verdict": check.verdict,
@@ -102,7 +109,7 @@ def command(
             "received_gb_s_max": float(received.max()) if received.size else None,
         }
         print_json(result.outcome, head | {"reason": None} | values, seed=seed)
-        return 0 if check.verdict == "ok" else 1
+        return finding
     click.echo(
         f"{traffic} over {title(engine)} on {machine.name}: {result.throughput_gb_s:,.1f} GB/s"
     )
@@ -123,8 +130,13 @@ def command(
         rows.append(("processor time", f"{cpu_seconds:.3f} s"))
         rows += [("hot channel", text) for text in machine._core.hottest(result.load.tolist(), 5)]
     show_table(facts(rows))
+    loop = (
+        ", and that a credit loop can close" if check.cycle and check.verdict != "deadlock" else ""
+    )
     if check.verdict != "ok":
         click.echo(
-            f"warning: the routing check says {check.verdict}; see `runflat route`", err=True
+            f"warning: the routing check says {check.verdict}{loop}; see `runflat route`", err=True
         )
-    return 0 if check.verdict == "ok" else 1
+    elif finding:
+        click.echo("warning: some nodes share no plane, so their messages have no route", err=True)
+    return finding

@@ -22,7 +22,7 @@ from rich.table import Table
 
 from runflat import RunflatError, Study
 from runflat.cli.options import json_option, print_json, show_table, write_output
-from runflat.study.answer import MachineAnswer, answer
+from runflat.study.answer import MachineAnswer, answer, level_title
 from runflat.study.plan import Plan
 from runflat.study.results import Results
 
@@ -76,7 +76,12 @@ def run(
             place, jobs=jobs, executor=pool, shard=part, progress=report, fresh=fresh
         )
     if results is None:
-        click.echo(f"shard {shard} is done; when all are: runflat study merge {plan} -o {place}")
+        if as_json:
+            print_json("shard_done", {"shard": shard, "folder": str(place)}, seed=study.plan.seed)
+        else:
+            click.echo(
+                f"shard {shard} is done; when all are: runflat study merge {plan} -o {place}"
+            )
         return
     _finish(results, place, as_json=as_json, with_report=not no_report)
 
@@ -146,7 +151,7 @@ def _executor(text: str) -> Iterator[Executor | None]:
             from mpi4py.futures import MPIPoolExecutor
         except ImportError as error:
             raise RunflatError(
-                "--executor mpi needs mpi4py: pip install runflat[mpi]; then start with "
+                "--executor mpi needs mpi4py: pip install '.[mpi]'; then start with "
                 "mpirun -n N python -m mpi4py.futures -m runflat study run ..."
             ) from error
         with MPIPoolExecutor() as pool:
@@ -155,7 +160,7 @@ def _executor(text: str) -> Iterator[Executor | None]:
         try:
             from distributed import Client
         except ImportError as error:
-            raise RunflatError("--executor dask needs Dask: pip install runflat[dask]") from error
+            raise RunflatError("--executor dask needs Dask: pip install '.[dask]'") from error
         with Client(address or None) as client:
             yield client.get_executor()
     else:
@@ -163,6 +168,7 @@ def _executor(text: str) -> Iterator[Executor | None]:
 
 
 def _finish(results: Results, folder: Path, *, as_json: bool, with_report: bool) -> None:
+    """Print the answer and write the page."""
     answers = answer(results)
     page = folder / "report.html"
     if with_report:
@@ -171,7 +177,7 @@ def _finish(results: Results, folder: Path, *, as_json: bool, with_report: bool)
         print_json("done", _as_json(answers, folder), seed=results.plan.seed)
         return
     for found in answers:
-        show_table(_table(found))
+        show_table(_table(results, found))
         for sentence in found.sentences:
             click.echo(f"  {sentence}")
         click.echo()
@@ -181,11 +187,11 @@ def _finish(results: Results, folder: Path, *, as_json: bool, with_report: bool)
         click.echo(f"report: {page}")
 
 
-def _table(found: MachineAnswer) -> Table:
+def _table(results: Results, found: MachineAnswer) -> Table:
     table = Table(title=found.name, title_justify="left", title_style="bold", box=None)
     table.add_column("throughput in GB/s = % of intact", no_wrap=True)
     for level in found.levels:
-        table.add_column(f"{level} failed", justify="right")
+        table.add_column(level_title(results, level), justify="right")
     for engine in found.engines:
         cells = []
         for level in found.levels:
@@ -203,6 +209,8 @@ def _table(found: MachineAnswer) -> Table:
                 parts.append(f"refused {cell.refused} of {cell.samples}")
             if cell.deadlocks:
                 parts.append(f"credit loop in {cell.deadlocks}")
+            if cell.incomplete:
+                parts.append(f"incomplete in {cell.incomplete}")
             cells.append(", ".join(parts) + mark)
         table.add_row(engine, *cells)
     return table
@@ -217,12 +225,14 @@ def _as_json(answers: list[MachineAnswer], folder: Path) -> dict[str, Any]:
                     "level": level,
                     "failed": found.failed[level],
                     "best_engine": found.best[level],
+                    "cut_nodes": found.cut[level],
                     "engines": {
                         engine: {
                             "throughput_gb_s": found.cells[engine, level].mean_gb_s,
                             "samples": found.cells[engine, level].samples,
                             "refused": found.cells[engine, level].refused,
                             "deadlocks": found.cells[engine, level].deadlocks,
+                            "incomplete": found.cells[engine, level].incomplete,
                         }
                         for engine in found.engines
                     },

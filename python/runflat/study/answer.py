@@ -29,6 +29,8 @@ class Cell:
         Throughput of the engine on the intact fabric, if it routes that.
     reason : str or None
         Why it first refused, or why a routed pattern could not be measured.
+    unevenness : float
+        Largest over mean forwarding index on the intact fabric; 0 if unknown.
     """
 
     samples: int
@@ -38,6 +40,7 @@ class Cell:
     throughput_gb_s: list[float]
     intact_gb_s: float | None
     reason: str | None
+    unevenness: float
 
     @property
     def mean_gb_s(self) -> float | None:
@@ -83,6 +86,8 @@ class MachineAnswer:
         By (engine, level).
     failed : dict
         Mean number of failed parts by level.
+    cut : dict
+        Most nodes cut off by level.
     best : dict
         Engine to use by level; None where none is safe.
     sentences : list of str
@@ -94,6 +99,7 @@ class MachineAnswer:
     engines: list[str]
     cells: dict[tuple[str, str], Cell]
     failed: dict[str, float]
+    cut: dict[str, int]
     best: dict[str, str | None] = field(default_factory=dict)
     sentences: list[str] = field(default_factory=list)
 
@@ -119,7 +125,8 @@ def answer(results: Results) -> list[MachineAnswer]:
         levels = list(dict.fromkeys(row["level"] for row in own))
         cells = {(e, level): _cell(own, e, level, levels) for e in engines for level in levels}
         failed = {level: _failed(own, level) for level in levels}
-        found = MachineAnswer(name, levels, engines, cells, failed)
+        cut = {lv: max(row["cut_nodes"] for row in own if row["level"] == lv) for lv in levels}
+        found = MachineAnswer(name, levels, engines, cells, failed, cut)
         _choose(found)
         _speak(found, failure_unit(own))
         answers.append(found)
@@ -169,6 +176,13 @@ def crossings(
     return [(x, engines[before], engines[after]) for x, before, after in changes]
 
 
+def level_title(results: Results, level: str) -> str:
+    """Name a level: `5 % failed`, or `years 8` where another parameter varies."""
+    vary = results.plan.faults.vary
+    shown = level.replace("%", " %") if level[-2:-1].isdigit() else level
+    return f"{shown} failed" if vary in ("links", "switches", "nodes") else f"{vary} {shown}"
+
+
 def failed_parts(row: dict[str, Any]) -> int:
     """Count the failed parts of a row."""
     return int(row["failed_links"] + row["failed_switches"] + row["failed_nodes"])
@@ -183,7 +197,8 @@ def _cell(rows: list[dict[str, Any]], engine: str, level: str, levels: list[str]
     return Cell(
         samples=len(here),
         refused=sum(row["outcome"] == "refused" for row in here),
-        deadlocks=sum(row["verdict"] == "deadlock" for row in here),
+        # A verdict of `incomplete` hides the loop that a pattern with cut nodes may also have.
+        deadlocks=sum(row["cycle"] is not None for row in here),
         # Pairs that no cable joins are lost to every engine; only what an engine leaves out counts against it.
         incomplete=sum((row["unreachable_pairs"] or 0) > (row["cut_pairs"] or 0) for row in here),
         throughput_gb_s=[
@@ -191,6 +206,11 @@ def _cell(rows: list[dict[str, Any]], engine: str, level: str, levels: list[str]
         ],
         intact_gb_s=intact["throughput_gb_s"] if intact else None,
         reason=next((row["reason"] for row in here if row["reason"]), None),
+        unevenness=(
+            intact["forwarding_index_max"] / intact["forwarding_index_mean"]
+            if intact is not None and intact["forwarding_index_mean"]
+            else 0.0
+        ),
     )
 
 
@@ -222,21 +242,22 @@ def _speak(found: MachineAnswer, unit: str) -> None:
     """Say which engine to use and what it keeps, then where another one takes over, then what to beware of."""
     say = found.sentences.append
     spans = _spans(found)
+    lost = [level for level in found.levels if found.best[level] is None]
     if len(spans) == 1:
         engine, levels = spans[0]
         kept = _kept(found, engine, levels, unit)
         same = "" if _differ(found) else " (the engines differ by less than 1 %)"
-        say(f"Use {engine} throughout{same}: {kept}." if kept else f"Use {engine}.")
+        where = "" if lost else " throughout"
+        say(f"Use {engine}{where}{same}{': ' if kept else ''}{kept}.")
     for number, (engine, levels) in enumerate(spans if len(spans) > 1 else []):
         start = f"From {_counted(found.failed[levels[0]], unit)} on" if number else "At first"
         kept = _kept(found, engine, levels, unit)
         say(f"{start} use {engine}{': ' if kept else ''}{kept}.")
-    lost = [level for level in found.levels if found.best[level] is None]
-    if lost:
-        say(
-            f"With {_counted(found.failed[lost[0]], unit)} no engine of the plan routes every "
-            "pattern safely."
-        )
+    for level in lost:
+        say(f"With {_counted(found.failed[level], unit)} no engine of the plan is safe throughout.")
+    for level in found.levels:
+        if cut := found.cut[level]:
+            say(f"With {_counted(found.failed[level], unit)}, up to {_nodes(cut)} cut off.")
     for engine in found.engines:
         _warn(found, engine, unit)
     _wonder(found, spans)
@@ -244,15 +265,16 @@ def _speak(found: MachineAnswer, unit: str) -> None:
 
 def _wonder(found: MachineAnswer, spans: list[tuple[str, list[str]]]) -> None:
     """Explain throughput that rises with failures, where the engines to use show it."""
-    for engine, levels in spans[:1]:
-        cells = [found.cells[engine, level] for level in levels]
+    for engine in dict.fromkeys(engine for engine, _ in spans):
+        cells = [found.cells[engine, level] for level in found.levels]
         gains = [
             value / c.intact_gb_s for c in cells if c.intact_gb_s for value in c.throughput_gb_s
         ]
         if max(gains, default=0.0) > 1 + MARGIN:
             found.sentences.append(
                 f"Some failures raise the throughput of {engine}, to {100 * max(gains):.0f} % at "
-                "most: its routes on the intact fabric are unevenly spread."
+                f"most: on the intact fabric its busiest channel carries {cells[0].unevenness:.1f} "
+                "times the mean, and new tables happen to spread better."
             )
 
 
@@ -292,6 +314,10 @@ def _differ(found: MachineAnswer) -> bool:
 
 def _listed(texts: list[str]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _nodes(count: int) -> str:
+    return f"{count} node{'s are' if count != 1 else ' is'}"
 
 
 def _counted(count: float, unit: str) -> str:

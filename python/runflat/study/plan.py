@@ -19,6 +19,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -50,6 +51,16 @@ class MachinePlan(_Part):
         None, description="failure levels of this machine instead of those of [faults]"
     )
 
+    @field_validator("file")
+    @classmethod
+    def _exists(cls, name: str | None, info: ValidationInfo) -> str | None:
+        folder = (info.context or {}).get("folder")
+        if name is not None and folder is not None and not (folder / name).is_file():
+            raise ValueError(
+                f"there is no file {str(folder / name)!r}; names start at the plan's folder"
+            )
+        return name
+
     @model_validator(mode="after")
     def _one_source(self) -> MachinePlan:
         if (self.file is None) == (self.make is None):
@@ -64,27 +75,30 @@ class FaultsPlan(_Part):
 
     model: str = Field("random", description="fault model")
     vary: str = Field("links", description="the parameter that `levels` sets")
-    levels: list[Text] = Field(["0", "1%", "5%"], description='its values, as ["0", "1%"]')
-    samples: int = Field(10, ge=1, le=100_000, description="independent draws at each level")
     params: dict[str, Text] = Field(
         default_factory=dict, description="other parameters, as keep_connected = true"
     )
+    levels: list[Text] = Field(
+        ["0", "1%", "5%"], description='values of it, as ["0", "1%"]', validate_default=True
+    )
+    samples: int = Field(10, ge=1, le=100_000, description="independent draws at each level")
 
     @field_validator("model")
     @classmethod
     def _known(cls, name: str) -> str:
         return _known_name("fault model", name, [part["name"] for part in _core.fault_models()])
 
-    @model_validator(mode="after")
-    def _levels_fit(self) -> FaultsPlan:
-        for level in self.levels:
-            self.check_level(level)
-        return self
+    @field_validator("levels")
+    @classmethod
+    def _levels_fit(cls, levels: list[str], info: ValidationInfo) -> list[str]:
+        if {"model", "vary", "params"} <= info.data.keys():
+            for level in levels:
+                _check_level(info.data["model"], info.data["vary"], info.data["params"], level)
+        return levels
 
     def check_level(self, level: str) -> None:
         """Raise `ValueError` if the model does not take that value of the parameter that varies."""
-        if plugins.find("fault model", self.model) is None:
-            _fits(_core.check_fault_model, self.model, {**self.params, self.vary: level})
+        _check_level(self.model, self.vary, self.params, level)
 
 
 class EnginePlan(_Part):
@@ -277,19 +291,13 @@ def parse_plan(text: str, folder: Path, label: str = "plan") -> Plan:
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"{label}: this is no TOML: {error}") from error
     try:
-        plan = Plan.model_validate(data)
+        plan = Plan.model_validate(data, context={"folder": folder})
     except ValidationError as error:
         raise PlanError(f"{label}: {_sentences(error)}") from error
     object.__setattr__(plan, "_folder", folder)
     object.__setattr__(plan, "_text", text)
     object.__setattr__(plan, "_label", label)
-    missing = [
-        f"  machine[{at}].file: there is no file {str(folder / machine.file)!r}; "
-        "names start at the plan's folder"
-        for at, machine in enumerate(plan.machine)
-        if machine.file is not None and not (folder / machine.file).is_file()
-    ]
-    refuse(plan, missing + _level_mistakes(plan))
+    refuse(plan, _level_mistakes(plan))
     return plan
 
 
@@ -318,6 +326,11 @@ def _level_mistakes(plan: Plan) -> list[str]:
             except ValueError as error:
                 mistakes.append(f"  machine[{at}].levels: {error}")
     return mistakes
+
+
+def _check_level(model: str, vary: str, params: dict[str, str], level: str) -> None:
+    if plugins.find("fault model", model) is None:
+        _fits(_core.check_fault_model, model, {**params, vary: level})
 
 
 def _fits(check: Callable[[str, dict[str, str]], None], name: str, params: dict[str, str]) -> None:

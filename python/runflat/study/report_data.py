@@ -22,7 +22,15 @@ from runflat.report import (
     StudyReport,
     Whisker,
 )
-from runflat.study.answer import MachineAnswer, answer, crossings, failed_parts, failure_unit, fit
+from runflat.study.answer import (
+    MachineAnswer,
+    answer,
+    crossings,
+    failed_parts,
+    failure_unit,
+    fit,
+    level_title,
+)
 from runflat.study.results import Results, read_run
 from runflat.study.scenario import CYCLE_SEPARATOR, Scenario, ScenarioSet
 
@@ -32,6 +40,8 @@ if TYPE_CHECKING:
     from runflat.machine import Machine
 
 NOTES = (
+    "Under steady traffic a rank is as fast as its slowest path lets it be, so one crowded channel weighs heavily: "
+    "on trees, two failed cables can halve what every node gets.",
     "Throughput is max-min fair sharing over the routes: what the routes allow, without latency, packet headers, "
     "buffers or head-of-line blocking.",
     "A credit loop is a proof that routes can deadlock; whether they do depends on load and buffers.",
@@ -96,7 +106,9 @@ def _machine_report(
     machine = scenarios.intact(number)
     own = [row for row in rows if row["machine"] == found.name]
     fits = {engine: fit(results, found.name, engine) for engine in found.engines}
-    lines = {engine: line for engine, line in fits.items() if line is not None}
+    # An engine that refuses or may deadlock somewhere is nothing to change to.
+    safe = {e for e in found.engines if all(found.cells[e, lv].usable for lv in found.levels)}
+    lines = {engine: line for engine, line in fits.items() if line is not None and engine in safe}
     last = max((float(failed_parts(row)) for row in own), default=0.0)
     return MachineReport(
         name=found.name,
@@ -110,7 +122,7 @@ def _machine_report(
         outcomes=[
             _outcome(engine, level, own) for engine in found.engines for level in found.levels
         ],
-        maps=_maps(scenarios, number, machine) if results.plan.report.map else [],
+        maps=_maps(results, scenarios, number, machine) if results.plan.report.map else [],
     )
 
 
@@ -200,7 +212,11 @@ def _lost(found: MachineAnswer, rows: list[dict[str, Any]]) -> list[LostPaths]:
                         level_label=_spaced(level),
                         failed_links=here[0]["failed_links"],
                         lost_counts=[row["lost_paths"] for row in here],
-                        extrapolated=sum(row["extrapolated"] for row in here) / len(here),
+                        extrapolated=sum(
+                            nan if row["extrapolated"] is None else row["extrapolated"]
+                            for row in here
+                        )
+                        / len(here),
                     )
                 )
     return lost
@@ -227,7 +243,9 @@ def _outcome(engine: str, level: str, rows: list[dict[str, Any]]) -> OutcomeRow:
     )
 
 
-def _maps(scenarios: ScenarioSet, number: int, machine: Machine) -> list[FabricMap]:
+def _maps(
+    results: Results, scenarios: ScenarioSet, number: int, machine: Machine
+) -> list[FabricMap]:
     """Draw the intact machine and the first sample of the last level, for each engine."""
     if machine.switch_link_count > MOST_MAP_CABLES:
         return []
@@ -235,11 +253,13 @@ def _maps(scenarios: ScenarioSet, number: int, machine: Machine) -> list[FabricM
     last_level = max(scenario.level for scenario in own)
     first_level = min(scenario.level for scenario in own)
     wanted = [s for s in own if s.sample == 0 and s.level in (last_level, first_level)]
-    maps = (_map(scenarios, scenario) for scenario in sorted(wanted, key=lambda s: -s.level))
+    maps = (
+        _map(results, scenarios, scenario) for scenario in sorted(wanted, key=lambda s: -s.level)
+    )
     return [drawn for drawn in maps if drawn is not None]
 
 
-def _map(scenarios: ScenarioSet, scenario: Scenario) -> FabricMap | None:
+def _map(results: Results, scenarios: ScenarioSet, scenario: Scenario) -> FabricMap | None:
     machine = scenarios.broken(scenario, scenario.sample)
     routing = scenarios.route(scenario, machine)
     index = None if isinstance(routing, Refusal) else routing.check().forwarding_index
@@ -253,8 +273,8 @@ def _map(scenarios: ScenarioSet, scenario: Scenario) -> FabricMap | None:
     ]
     busiest = max(routes, default=0) or 1
     label = scenarios.plan.recovery.engines[scenario.engine].label
-    level = _spaced(scenarios.level(scenario))
-    outcome = "refused" if index is None else f"{level} failed"
+    level = level_title(results, scenarios.level(scenario))
+    outcome = f"{level}, refused" if index is None else level
     return FabricMap(
         title=f"{label}, {outcome}",
         switches=[

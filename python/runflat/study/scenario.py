@@ -95,6 +95,13 @@ class ScenarioSet:
             if plugins.find("workload", plan.workload.traffic) is None:
                 workload = plan.workload.traffic, plan.workload.params, intact.rank_count
                 mistakes += mistake("workload", partial(_core.check_workload, *workload))
+        if not mistakes:
+            names = [self.machine_name(number) for number in range(len(plan.machine))]
+            twice = (at for at, name in enumerate(names) if name in names[:at])
+            mistakes += [
+                f"  machine[{at}].name: two machines are called {names[at]!r}; give each a `name`"
+                for at in twice
+            ]
         refuse(plan, list(dict.fromkeys(mistakes)))
 
     def run(self, index: int) -> list[Row]:
@@ -288,6 +295,12 @@ def _enumerate(plan: Plan) -> tuple[Scenario, ...]:
                 for engine in range(len(plan.recovery.engines)):
                     add("lost_paths", machine, level, engine, 0)
     return tuple(found)
+
+
+def _extrapolated(mean_index: float, failed: tuple[int, int, int]) -> float | None:
+    """Predict lost paths, as the paper does it: for failed links alone."""
+    links, *others = failed
+    return None if any(others) else _core.extrapolate_lost_paths(mean_index, links)
 
 
 def _reason(refusal: Refusal) -> str:

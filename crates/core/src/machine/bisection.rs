@@ -78,7 +78,9 @@ pub(super) fn best_halves(view: &View, seed: Seed) -> Option<(Halves, Bisection)
         }
     }
     let (_, halves) = best?;
-    let rate_gb_s = cut_links(view, &halves).map(|link| rate_gb_s(view.machine(), link)).sum();
+    // From a positive zero: an empty sum of floats is a negative one.
+    let rates = cut_links(view, &halves).map(|link| rate_gb_s(view.machine(), link));
+    let rate_gb_s = rates.fold(0.0, |sum, rate| sum + rate);
     let links = cut_links(view, &halves).count();
     Some((halves, Bisection { rate_gb_s, links }))
 }

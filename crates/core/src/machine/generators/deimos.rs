@@ -12,6 +12,7 @@ use super::nodes::attach_shares;
 use super::{Context, Generator, GeneratorError};
 use crate::machine::{Builder, Machine, Part};
 use crate::params::{Args, Kind, Param};
+use crate::units::{LinkRate, Speed};
 
 /// The Deimos generator.
 pub struct Deimos;
@@ -41,6 +42,11 @@ impl Generator for Deimos {
                 default: Some("728"),
             },
         ]
+    }
+
+    // GUESS: the study's tools take an old dump without rates as DDR.
+    fn rate(&self) -> LinkRate {
+        LinkRate { lanes: 4, speed: Speed::Ddr }
     }
 
     fn make(&self, args: &Args, context: &Context) -> Result<Machine, GeneratorError> {

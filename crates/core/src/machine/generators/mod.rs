@@ -29,6 +29,10 @@ pub trait Generator: Sync {
     fn summary(&self) -> &'static str;
     /// Its parameters, in the order of the paper's notation.
     fn params(&self) -> &'static [Param];
+    /// Width and speed of its cables unless another is asked for.
+    fn rate(&self) -> LinkRate {
+        LinkRate::EDR
+    }
     /// Builds the machine. `context` holds what every generator takes.
     ///
     /// # Errors
@@ -99,9 +103,10 @@ registry! {
 /// Parameters that every generator takes beside its own.
 pub const COMMON: &[Param] = &[Param {
     name: "rate",
-    doc: "width and speed of every cable, as 4xQDR, 4xEDR, 4xNDR",
+    doc: "width and speed of every cable, as 4xQDR, 4xEDR, 4xNDR; a machine that was built \
+          has its own, others 4xEDR",
     kind: Kind::Text,
-    default: Some("4xEDR"),
+    default: Some(""),
 }];
 
 /// The generator called `name`.
@@ -150,7 +155,10 @@ pub fn bind(text: &str, given: &Given) -> Result<BoundGenerator, GeneratorError>
         .filter_map(|param| all.remove(param.name).map(|value| (param.name.to_owned(), value)))
         .collect();
     let args = Args::bind(generator.name(), generator.params(), &all)?;
-    let rate = Args::bind(generator.name(), COMMON, &common)?.text("rate").parse()?;
+    let rate = match Args::bind(generator.name(), COMMON, &common)?.text("rate") {
+        "" => generator.rate(),
+        text => text.parse()?,
+    };
     let name = match shown(generator.params(), &all).as_slice() {
         [] => generator.name().to_owned(),
         told => format!("{}({})", generator.name(), told.join("; ")),

@@ -15,6 +15,7 @@ use super::director::{D324, Director};
 use super::{Context, Generator, GeneratorError};
 use crate::machine::{Builder, Machine, Part};
 use crate::params::{Args, Kind, Param};
+use crate::units::LinkRate;
 
 /// The TSUBAME2.0 generator.
 pub struct Tsubame2;
@@ -37,6 +38,10 @@ impl Generator for Tsubame2 {
             kind: Kind::Int(1, 2),
             default: Some("2"),
         }]
+    }
+
+    fn rate(&self) -> LinkRate {
+        LinkRate::QDR
     }
 
     fn make(&self, args: &Args, context: &Context) -> Result<Machine, GeneratorError> {

@@ -109,7 +109,7 @@ impl Check {
 pub fn check(graph: &SwitchGraph<'_>, routing: &Routing) -> Check {
     let lanes = routing.lane_count();
     let targets: Vec<SwitchId> = (0..graph.switch_count() as u32).map(SwitchId).collect();
-    let tally = targets
+    let mut tally = targets
         .par_iter()
         .with_min_len(targets.len() / (4 * rayon::current_num_threads()) + 1)
         .fold(
@@ -121,6 +121,13 @@ pub fn check(graph: &SwitchGraph<'_>, routing: &Routing) -> Check {
         )
         .reduce_with(Tally::merge)
         .unwrap_or_else(|| Tally::new(graph, lanes));
+    // Nothing arrives at an endpoint whose cable is dead, but packets for it may still circle.
+    let detached =
+        |&endpoint: &EndpointId| graph.switch_of(endpoint).is_none() && is_routed(graph, endpoint);
+    for endpoint in graph.machine().endpoints().filter(detached) {
+        tally.tree.walk(graph, &routing.lft, graph.machine().lids().of_endpoint(endpoint));
+        tally.count_lengths(graph, endpoint, sources_to(graph, endpoint));
+    }
     let (pairs, cut_pairs) = count_pairs(graph);
     let routed: u64 = tally.routes_by_hops.iter().sum();
     let usable = |channel: &usize| {
@@ -210,11 +217,8 @@ impl Tally {
         for &endpoint in graph.attached(target) {
             let lid = graph.machine().lids().of_endpoint(endpoint);
             self.tree.walk(graph, &routing.lft, lid);
-            let own = injecting_switch(graph, endpoint);
-            let sources = |switch: SwitchId| {
-                u64::from(graph.sources(switch)) - u64::from(own == Some(switch))
-            };
-            self.count_lengths(graph, target, sources);
+            let sources = sources_to(graph, endpoint);
+            self.count_lengths(graph, endpoint, &sources);
             for vl in 0..self.cdgs.len() as u8 {
                 self.add_loads(graph, vl, |switch| {
                     if routing.lane(switch, lid) == vl { sources(switch) } else { 0 }
@@ -226,10 +230,10 @@ impl Tally {
     fn count_lengths(
         &mut self,
         graph: &SwitchGraph<'_>,
-        target: SwitchId,
+        endpoint: EndpointId,
         sources: impl Fn(SwitchId) -> u64,
     ) {
-        let plane = |switch| graph.machine().plane_of_switch(switch);
+        let plane = graph.machine().plane_of_endpoint(endpoint);
         for switch in (0..graph.switch_count() as u32).map(SwitchId) {
             let sources = sources(switch);
             if sources == 0 {
@@ -242,7 +246,7 @@ impl Tally {
                 if hops > u32::from(self.shortest[switch.index()]) {
                     self.nonminimal_pairs += sources;
                 }
-            } else if self.tree.loops(switch) && plane(switch) == plane(target) {
+            } else if self.tree.loops(switch) && graph.machine().plane_of_switch(switch) == plane {
                 // Entries for a LID of another plane stand in nobody's way.
                 self.looping_pairs += sources;
             }
@@ -268,6 +272,15 @@ impl Tally {
             }
         }
     }
+}
+
+/// Nodes that inject at a switch, the owner of `endpoint` left out.
+fn sources_to<'g>(
+    graph: &'g SwitchGraph<'_>,
+    endpoint: EndpointId,
+) -> impl Fn(SwitchId) -> u64 + 'g {
+    let own = injecting_switch(graph, endpoint);
+    move |switch| u64::from(graph.sources(switch)) - u64::from(own == Some(switch))
 }
 
 /// The switch at which the owner of `endpoint` injects into that plane.
