@@ -22,7 +22,7 @@ from rich.table import Table
 
 from runflat import RunflatError, Study
 from runflat.cli.options import json_option, print_json, show_table, write_output
-from runflat.study.answer import MachineAnswer, answer, level_title
+from runflat.study.answer import Cell, MachineAnswer, answer, level_title
 from runflat.study.plan import Plan
 from runflat.study.results import Results
 
@@ -189,31 +189,31 @@ def _finish(results: Results, folder: Path, *, as_json: bool, with_report: bool)
 
 def _table(results: Results, found: MachineAnswer) -> Table:
     table = Table(title=found.name, title_justify="left", title_style="bold", box=None)
-    table.add_column("throughput in GB/s = % of intact", no_wrap=True)
+    table.add_column("GB/s = % of intact", no_wrap=True)
     for level in found.levels:
         table.add_column(level_title(results, level), justify="right")
     for engine in found.engines:
-        cells = []
-        for level in found.levels:
-            cell = found.cells[engine, level]
-            mark = " *" if found.best[level] == engine else ""
-            if cell.mean_gb_s is None:
-                cells.append("refused" if cell.refused else "no figure")
-                continue
-            parts = [
-                f"{cell.mean_gb_s:,.0f} = {cell.left()}"
-                if cell.intact_gb_s
-                else f"{cell.mean_gb_s:,.0f}"
-            ]
-            if cell.refused:
-                parts.append(f"refused {cell.refused} of {cell.samples}")
-            if cell.deadlocks:
-                parts.append(f"credit loop in {cell.deadlocks}")
-            if cell.incomplete:
-                parts.append(f"incomplete in {cell.incomplete}")
-            cells.append(", ".join(parts) + mark)
+        cells = [
+            _cell_text(found.cells[engine, level], best=found.best[level] == engine)
+            for level in found.levels
+        ]
         table.add_row(engine, *cells)
     return table
+
+
+def _cell_text(cell: Cell, *, best: bool) -> str:
+    if cell.mean_gb_s is None:
+        return "refused" if cell.refused else "no figure"
+    # One sign of per cent is enough in a table.
+    left = f" = {cell.left().replace(' %)', ')')}" if cell.intact_gb_s else ""
+    parts = [f"{'* ' if best else ''}{cell.mean_gb_s:,.0f}{left}"]
+    if cell.refused:
+        parts.append(f"refused {cell.refused} of {cell.samples}")
+    if cell.deadlocks:
+        parts.append(f"credit loop in {cell.deadlocks}")
+    if cell.incomplete:
+        parts.append(f"incomplete in {cell.incomplete}")
+    return ", ".join(parts)
 
 
 def _as_json(answers: list[MachineAnswer], folder: Path) -> dict[str, Any]:

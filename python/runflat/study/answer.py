@@ -11,6 +11,8 @@ from runflat.study.scenario import is_nothing
 if TYPE_CHECKING:
     from runflat.study.results import Results
 
+UNITS = {"links": "cables", "switches": "switches", "nodes": "nodes"}
+SINGULAR = {"cables": "cable", "switches": "switch", "nodes": "node", "parts": "part"}
 MARGIN = 0.01
 """A gain below this fraction is no reason to change the routing of a running fabric."""
 
@@ -233,9 +235,8 @@ def _choose(found: MachineAnswer) -> None:
 
 def failure_unit(rows: list[dict[str, Any]]) -> str:
     """Return what fails in the rows of a study, in the plural."""
-    units = {"links": "cables", "switches": "switches", "nodes": "nodes"}
-    kinds = [kind for kind in units if any(row[f"failed_{kind}"] for row in rows)]
-    return units[kinds[0]] if len(kinds) == 1 else "parts"
+    kinds = [kind for kind in UNITS if any(row[f"failed_{kind}"] for row in rows)]
+    return UNITS[kinds[0]] if len(kinds) == 1 else "parts"
 
 
 def _speak(found: MachineAnswer, unit: str) -> None:
@@ -253,11 +254,12 @@ def _speak(found: MachineAnswer, unit: str) -> None:
         start = f"From {_counted(found.failed[levels[0]], unit)} on" if number else "At first"
         kept = _kept(found, engine, levels, unit)
         say(f"{start} use {engine}{': ' if kept else ''}{kept}.")
-    for level in lost:
-        say(f"With {_counted(found.failed[level], unit)} no engine of the plan is safe throughout.")
+    if lost:
+        counts = _listed([f"{found.failed[level]:.0f}" for level in lost])
+        say(f"With {counts} failed {unit} no engine of the plan routes every pattern safely.")
     for level in found.levels:
         if cut := found.cut[level]:
-            say(f"With {_counted(found.failed[level], unit)}, up to {_nodes(cut)} cut off.")
+            say(f"With {_counted(found.failed[level], unit)} up to {_nodes(cut)} cut off.")
     for engine in found.engines:
         _warn(found, engine, unit)
     _wonder(found, spans)
@@ -298,7 +300,7 @@ def _kept(found: MachineAnswer, engine: str, levels: list[str], unit: str) -> st
         return ""
     counts = [f"{found.failed[level]:.0f}" for level in failing]
     intact = found.cells[engine, failing[0]].intact_gb_s or 0.0
-    last = unit.removesuffix("s") if counts == ["1"] else unit
+    last = SINGULAR[unit] if counts == ["1"] else unit
     return f"with {_listed(counts)} failed {last} it keeps {_listed(left)} of {intact:,.0f} GB/s"
 
 
@@ -321,7 +323,7 @@ def _nodes(count: int) -> str:
 
 
 def _counted(count: float, unit: str) -> str:
-    return f"{count:.0f} failed {unit if round(count) != 1 else unit.removesuffix('s')}"
+    return f"{count:.0f} failed {unit if round(count) != 1 else SINGULAR[unit]}"
 
 
 WARNINGS = (
