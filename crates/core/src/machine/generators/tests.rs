@@ -119,7 +119,7 @@ fn check_invariants(name: &str, given: &Given, machine: &Machine) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 600,
+        cases: 256,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
