@@ -161,6 +161,10 @@ class Machine:
         """
         return self._core.write(format)
 
+    def coordinates(self) -> tuple[list[int], list[list[int]]] | None:
+        """Return the shape of a Cartesian machine and the coordinates of each switch, x first; None for others."""
+        return self._core.coordinates()
+
     def diff(self, found: Machine) -> dict[str, Any]:
         """Compare with another machine, this one being as it should be.
 

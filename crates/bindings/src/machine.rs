@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use runflat_core::faults::{self, FaultSet};
-use runflat_core::ids::ChannelId;
+use runflat_core::ids::{ChannelId, SwitchId};
 use runflat_core::machine::{
     self as core, Builder, Names, Summary, SwitchGraph, View, cut_nodes, formats, generators,
 };
@@ -114,6 +114,14 @@ impl Machine {
     #[getter]
     fn rank_count(&self) -> usize {
         placement::in_node_order(&self.view).len()
+    }
+
+    /// Coordinates of each switch, the shape they lie in first; None if the machine has none.
+    fn coordinates(&self) -> Option<(Vec<u32>, Vec<Vec<u32>>)> {
+        let machine = self.view.machine();
+        let coordinates = machine.coordinates()?;
+        let position = |switch: SwitchId| coordinates.position(switch.index()).to_vec();
+        Some((coordinates.shape.clone(), machine.switches().map(position).collect()))
     }
 
     /// Failed links, switches and nodes, as numbers.

@@ -253,19 +253,20 @@ def _maps(
     last_level = max(scenario.level for scenario in own)
     first_level = min(scenario.level for scenario in own)
     wanted = [s for s in own if s.sample == 0 and s.level in (last_level, first_level)]
-    maps = (
-        _map(results, scenarios, scenario) for scenario in sorted(wanted, key=lambda s: -s.level)
-    )
-    return [drawn for drawn in maps if drawn is not None]
+    wanted.sort(key=lambda scenario: -scenario.level)
+    maps = [_map(results, scenarios, scenario) for scenario in wanted]
+    # The first one is what the page opens with: one with routes, if there is any.
+    return sorted(maps, key=lambda drawn: not any(cable.routes for cable in drawn.cables))
 
 
-def _map(results: Results, scenarios: ScenarioSet, scenario: Scenario) -> FabricMap | None:
+def _map(results: Results, scenarios: ScenarioSet, scenario: Scenario) -> FabricMap:
     machine = scenarios.broken(scenario, scenario.sample)
     routing = scenarios.route(scenario, machine)
     index = None if isinstance(routing, Refusal) else routing.check().forwarding_index
     switches, links = machine.switches(), machine.links()
     switch_count = len(switches)
     rows = [row for row in links.to_rows() if row["a"] < switch_count and row["b"] < switch_count]
+    places = _places(machine)
     layers = _layers(switches.column("nodes"), [(row["a"], row["b"]) for row in rows])
     routes = [
         0 if index is None else int(max(index[2 * row["index"]], index[2 * row["index"] + 1]))
@@ -283,8 +284,10 @@ def _map(results: Results, scenarios: ScenarioSet, scenario: Scenario) -> Fabric
                 layer=layer,
                 nodes=row["nodes"],
                 failed=not row["alive"],
+                x=place[0],
+                y=place[1],
             )
-            for row, layer in zip(switches.to_rows(), layers, strict=True)
+            for row, layer, place in zip(switches.to_rows(), layers, places, strict=True)
         ],
         cables=[
             MapCable(
@@ -298,6 +301,25 @@ def _map(results: Results, scenarios: ScenarioSet, scenario: Scenario) -> Fabric
             for row, count in zip(rows, routes, strict=True)
         ],
     )
+
+
+def _places(machine: Machine) -> list[tuple[float, float] | tuple[None, None]]:
+    """Return where the switches of a grid stand on the map: planes of x and y, the other dimensions side by side."""
+    found = machine.coordinates()
+    if found is None or sum(length > 1 for length in found[0]) < GRID_DIMENSIONS:
+        return [(None, None)] * machine.switch_count
+    shape, positions = found
+    places: list[tuple[float, float] | tuple[None, None]] = []
+    for x, y, *others in positions:
+        plane = 0
+        for length, at in zip(reversed(shape[2:]), reversed(others), strict=True):
+            plane = plane * length + at
+        places.append((float(x + plane * (shape[0] + 1)), float(y)))
+    return places
+
+
+GRID_DIMENSIONS = 2
+"""A machine with fewer dimensions is a ring or a line, which the map draws better by itself."""
 
 
 def _layers(nodes: list[int], cables: list[tuple[int, int]]) -> list[int]:
