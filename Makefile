@@ -41,7 +41,9 @@ fmt: $(VENV)/.dev
 	$(BIN)/ruff format
 
 fuzz:
-	cd crates/core && cargo +nightly fuzz run parse_fabric -- -max_total_time=600
+	crates/core/fuzz/seed.sh
+	cd crates/core && cargo +nightly fuzz run parse_fabric -- -max_total_time=600 \
+	  -dict=fuzz/parse_fabric.dict -rss_limit_mb=4096 -timeout=20
 
 clean:
 	rm -rf target $(VENV) out
