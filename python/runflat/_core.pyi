@@ -24,6 +24,7 @@ __all__ = [
     "check_workload",
     "crossings",
     "engines",
+    "extrapolate_lost_paths",
     "fault_models",
     "fit_line",
     "formats",
