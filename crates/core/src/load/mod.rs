@@ -69,12 +69,6 @@ impl Paths {
     pub fn iter(&self) -> impl Iterator<Item = &[ChannelId]> + '_ {
         (0..self.len()).map(|message| self.path(message))
     }
-
-    /// Channels crossed by all messages together.
-    #[must_use]
-    pub fn step_count(&self) -> usize {
-        self.channels.len()
-    }
 }
 
 /// Messages on each channel.

@@ -76,12 +76,6 @@ impl View {
         self.usable[channel.link().index()]
     }
 
-    /// Whether the cable itself is alive, whatever its ends are.
-    #[must_use]
-    pub fn link_alive(&self, link: LinkId) -> bool {
-        !self.dead_link[link.index()]
-    }
-
     /// Whether a switch or node is alive.
     #[must_use]
     pub fn vertex_alive(&self, vertex: VertexId) -> bool {
