@@ -125,7 +125,7 @@ def answer(results: Results) -> list[MachineAnswer]:
     for name in dict.fromkeys(row["machine"] for row in rows):
         own = [row for row in rows if row["machine"] == name]
         levels = list(dict.fromkeys(row["level"] for row in own))
-        cells = {(e, level): _cell(own, e, level, levels) for e in engines for level in levels}
+        cells = {(e, level): _cell(own, e, level) for e in engines for level in levels}
         failed = {level: _failed(own, level) for level in levels}
         cut = {lv: max(row["cut_nodes"] for row in own if row["level"] == lv) for lv in levels}
         found = MachineAnswer(name, levels, engines, cells, failed, cut)
@@ -190,7 +190,7 @@ def failed_parts(row: dict[str, Any]) -> int:
     return int(row["failed_links"] + row["failed_switches"] + row["failed_nodes"])
 
 
-def _cell(rows: list[dict[str, Any]], engine: str, level: str, levels: list[str]) -> Cell:
+def _cell(rows: list[dict[str, Any]], engine: str, level: str) -> Cell:
     own = [row for row in rows if row["engine"] == engine]
     here = [row for row in own if row["level"] == level]
     intact = next(
@@ -275,8 +275,8 @@ def _wonder(found: MachineAnswer, spans: list[tuple[str, list[str]]]) -> None:
         if max(gains, default=0.0) > 1 + MARGIN:
             found.sentences.append(
                 f"Some failures raise the throughput of {engine}, to {100 * max(gains):.0f} % at "
-                f"most: on the intact fabric its busiest channel carries {cells[0].unevenness:.1f} "
-                "times the mean, and new tables happen to spread better."
+                f"most; on the intact fabric its busiest channel carries {cells[0].unevenness:.1f} "
+                "times the mean number of routes."
             )
 
 
