@@ -24,7 +24,9 @@ mod view;
 pub use bisection::{Bisection, bisection};
 pub use builder::{Builder, MachineError, Part};
 pub use distance::{Distances, HopSearch, distances, injecting_nodes};
-pub use graph::{EndpointInfo, LidOwner, Lids, Machine, NodeKind, PartInfo, PortRef, UNICAST_LIDS};
+pub use graph::{
+    EndpointInfo, LMC_MAX, LidOwner, Lids, Machine, NodeKind, PartInfo, PortRef, UNICAST_LIDS,
+};
 pub use hierarchy::{Coordinates, Level};
 pub use names::{NameError, Names};
 pub use reach::{Groups, cut_nodes};

@@ -38,25 +38,26 @@ fn lost_to(
 ) -> u64 {
     let machine = intact.machine();
     let Some(target) = intact.switch_of(endpoint) else { return 0 };
-    tree.walk(intact, &routing.lft, machine.lids().of_endpoint(endpoint));
-    cut.clear();
-    cut.resize(intact.switch_count(), false);
-    cut[target.index()] = !broken.usable(machine.injection(endpoint));
     let owner = machine.endpoint_node(endpoint);
     let mut lost = 0;
-    // Each switch comes after the one it forwards to, so that one's fate is known.
-    for &switch in tree.order() {
-        if let Step::Forward(channel) = tree.step(switch) {
-            let next = SwitchId(machine.head(channel).vertex.0);
-            cut[switch.index()] = cut[next.index()] || !broken.usable(channel);
+    for lid in routing.lft.lids().all_of_endpoint(endpoint) {
+        tree.walk(intact, &routing.lft, lid);
+        cut.clear();
+        cut.resize(intact.switch_count(), false);
+        cut[target.index()] = !broken.usable(machine.injection(endpoint));
+        // Each switch comes after the one it forwards to, so that one's fate is known.
+        for &switch in tree.order() {
+            if let Step::Forward(channel) = tree.step(switch) {
+                let next = SwitchId(machine.head(channel).vertex.0);
+                cut[switch.index()] = cut[next.index()] || !broken.usable(channel);
+            }
+            let here = intact.attached(switch).iter().filter(|&&source| {
+                intact.injects(source) && machine.endpoint_node(source) != owner
+            });
+            lost += here
+                .filter(|&&source| cut[switch.index()] || !broken.usable(machine.injection(source)))
+                .count() as u64;
         }
-        let here = intact
-            .attached(switch)
-            .iter()
-            .filter(|&&source| intact.injects(source) && machine.endpoint_node(source) != owner);
-        lost += here
-            .filter(|&&source| cut[switch.index()] || !broken.usable(machine.injection(source)))
-            .count() as u64;
     }
     lost
 }
@@ -71,11 +72,13 @@ pub fn extrapolate(forwarding_index_mean: f64, failed_links: usize) -> f64 {
 mod tests {
     use super::*;
     use crate::machine::samples::{broken_machine, generated};
+    use crate::params::Given;
     use crate::recovery::routing::{Outcome, PathFinder, RouteOptions, check, engines};
     use proptest::prelude::*;
 
     fn minhop(graph: &SwitchGraph<'_>) -> Routing {
-        match engines::find("minhop").unwrap().route(graph, &RouteOptions::default()) {
+        match engines::bind("minhop", &Given::new()).unwrap().route(graph, &RouteOptions::default())
+        {
             Outcome::Routed(routing) => routing,
             Outcome::Refused(refusal) => panic!("{}", refusal.reason),
         }

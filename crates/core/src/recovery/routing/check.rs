@@ -7,11 +7,12 @@
 
 use rayon::prelude::*;
 
-use super::cdg::Cdg;
+use super::cdg::{Cdg, LaneOf};
 use super::hops::{HopMatrix, distances};
+use super::lanes::{Lanes, SlToVl};
 use super::lft::Routing;
 use super::tree::{RouteTree, Step};
-use crate::ids::{ChannelId, EndpointId, NodeId, SwitchId};
+use crate::ids::{ChannelId, EndpointId, Lid, NodeId, SwitchId};
 use crate::machine::SwitchGraph;
 
 /// The verdict in one word.
@@ -37,13 +38,13 @@ impl Verdict {
     }
 }
 
-/// A credit loop: each channel waits for the next, the last for the first.
+/// A credit loop: each channel's lane waits for the next, the last for the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// The lane in which it closes.
-    pub vl: u8,
     /// The channels around it.
     pub channels: Vec<ChannelId>,
+    /// The lane of each; all the same unless the tables change lanes.
+    pub vls: Vec<u8>,
 }
 
 /// What the walk over all routes found.
@@ -71,7 +72,7 @@ pub struct Check {
     pub forwarding_index_max: u64,
     /// Mean edge forwarding index over the usable switch-switch channels, unused ones included.
     pub forwarding_index_mean: f64,
-    /// Virtual lanes in use.
+    /// Virtual lanes in use: one more than the highest.
     pub vls: u8,
     /// A cycle, if a lane has one.
     pub cycle: Option<Cycle>,
@@ -104,10 +105,11 @@ impl Check {
 /// Walks every route of `routing` over the usable part of the fabric.
 ///
 /// # Complexity
-/// Time: LIDs x switches x lanes. Memory: one forwarding index and one dependency graph a lane, for each thread.
+/// Time: LIDs x switches (x service levels where lanes change). Memory: a forwarding index and a dependency graph over all
+/// lanes, for each thread.
 #[must_use]
 pub fn check(graph: &SwitchGraph<'_>, routing: &Routing) -> Check {
-    let lanes = routing.lane_count();
+    let lanes = &routing.lanes;
     let targets: Vec<SwitchId> = (0..graph.switch_count() as u32).map(SwitchId).collect();
     let mut tally = targets
         .par_iter()
@@ -125,10 +127,14 @@ pub fn check(graph: &SwitchGraph<'_>, routing: &Routing) -> Check {
     let detached =
         |&endpoint: &EndpointId| graph.switch_of(endpoint).is_none() && is_routed(graph, endpoint);
     for endpoint in graph.machine().endpoints().filter(detached) {
-        tally.tree.walk(graph, &routing.lft, graph.machine().lids().of_endpoint(endpoint));
-        tally.count_lengths(graph, endpoint, sources_to(graph, endpoint));
+        for lid in routing.lft.lids().all_of_endpoint(endpoint) {
+            tally.tree.walk(graph, &routing.lft, lid);
+            tally.count_lengths(graph, endpoint, sources_to(graph, endpoint));
+        }
     }
+    let per_endpoint = u64::from(routing.lft.lids().per_endpoint());
     let (pairs, cut_pairs) = count_pairs(graph);
+    let (pairs, cut_pairs) = (pairs * per_endpoint, cut_pairs * per_endpoint);
     let routed: u64 = tally.routes_by_hops.iter().sum();
     let usable = |channel: &usize| {
         let link = ChannelId::from_index(*channel).link();
@@ -141,11 +147,10 @@ pub fn check(graph: &SwitchGraph<'_>, routing: &Routing) -> Check {
         sum += routes;
         count += 1;
     }
-    let cycle = tally
-        .cdgs
-        .iter()
-        .zip(0u8..)
-        .find_map(|(cdg, vl)| cdg.cycle(graph).map(|channels| Cycle { vl, channels }));
+    let cycle = tally.cdg.cycle(graph).map(|cycle| Cycle {
+        channels: cycle.iter().map(|of| of.channel).collect(),
+        vls: cycle.iter().map(|of| of.vl).collect(),
+    });
     Check {
         pairs,
         unreachable_pairs: pairs - routed,
@@ -158,43 +163,44 @@ pub fn check(graph: &SwitchGraph<'_>, routing: &Routing) -> Check {
         forwarding_index: tally.forwarding_index,
         forwarding_index_max: most,
         forwarding_index_mean: if count == 0 { 0.0 } else { sum as f64 / count as f64 },
-        vls: lanes,
+        vls: lanes.count(),
         cycle,
     }
 }
 
 /// What one thread has counted.
 struct Tally {
-    cdgs: Vec<Cdg>,
+    cdg: Cdg,
     forwarding_index: Vec<u64>,
     routes_by_hops: Vec<u64>,
     looping_pairs: u64,
     nonminimal_pairs: u64,
     tree: RouteTree,
     weight: Vec<u64>,
+    /// Lanes in which routes leave each switch, a bit each.
+    leaving: Vec<u16>,
     shortest: Vec<u16>,
     queue: Vec<SwitchId>,
 }
 
 impl Tally {
-    fn new(graph: &SwitchGraph<'_>, lanes: u8) -> Self {
+    fn new(graph: &SwitchGraph<'_>, lanes: &Lanes) -> Self {
         Tally {
-            cdgs: vec![Cdg::new(graph); usize::from(lanes)],
+            cdg: Cdg::new(graph, lanes.count(), matches!(lanes, Lanes::ByPort(..))),
             forwarding_index: vec![0; graph.machine().channel_count()],
             routes_by_hops: Vec::new(),
             looping_pairs: 0,
             nonminimal_pairs: 0,
             tree: RouteTree::default(),
             weight: vec![0; graph.switch_count()],
+            leaving: vec![0; graph.switch_count()],
             shortest: vec![HopMatrix::FAR; graph.switch_count()],
             queue: Vec::new(),
         }
     }
 
     fn merge(mut self, other: Tally) -> Tally {
-        for (cdg, more) in self.cdgs.iter_mut().zip(&other.cdgs) {
-            cdg.merge(more);
-        }
+        self.cdg.merge(&other.cdg);
         for (routes, more) in self.forwarding_index.iter_mut().zip(&other.forwarding_index) {
             *routes += more;
         }
@@ -215,14 +221,17 @@ impl Tally {
         self.shortest.fill(HopMatrix::FAR);
         distances(graph, target, &mut self.shortest, &mut self.queue);
         for &endpoint in graph.attached(target) {
-            let lid = graph.machine().lids().of_endpoint(endpoint);
-            self.tree.walk(graph, &routing.lft, lid);
-            let sources = sources_to(graph, endpoint);
-            self.count_lengths(graph, endpoint, &sources);
-            for vl in 0..self.cdgs.len() as u8 {
-                self.add_loads(graph, vl, |switch| {
-                    if routing.lane(switch, lid) == vl { sources(switch) } else { 0 }
-                });
+            for lid in routing.lft.lids().all_of_endpoint(endpoint) {
+                self.tree.walk(graph, &routing.lft, lid);
+                let sources = sources_to(graph, endpoint);
+                self.count_lengths(graph, endpoint, &sources);
+                self.add_loads(graph, &sources);
+                match &routing.lanes {
+                    Lanes::ByPort(_, tables) => {
+                        self.follow_lanes(graph, routing, tables, lid, &sources);
+                    }
+                    _ => self.keep_lanes(graph, routing, lid, &sources),
+                }
             }
         }
     }
@@ -253,25 +262,96 @@ impl Tally {
         }
     }
 
-    /// Adds up, from the far switches to the near ones, how many routes of lane `vl` pass each.
-    fn add_loads(&mut self, graph: &SwitchGraph<'_>, vl: u8, sources: impl Fn(SwitchId) -> u64) {
+    /// Adds up, from the far switches to the near ones, how many routes pass each.
+    fn add_loads(&mut self, graph: &SwitchGraph<'_>, sources: impl Fn(SwitchId) -> u64) {
         for &switch in self.tree.order() {
             self.weight[switch.index()] = sources(switch);
         }
         for &switch in self.tree.order().iter().rev() {
             let weight = self.weight[switch.index()];
             let Step::Forward(channel) = self.tree.step(switch) else { continue };
-            if weight == 0 {
-                continue;
-            }
             let next = SwitchId(graph.machine().head(channel).vertex.0);
             self.weight[next.index()] += weight;
             self.forwarding_index[channel.index()] += weight;
-            if let Step::Forward(after) = self.tree.step(next) {
-                self.cdgs[usize::from(vl)].add(graph, channel, after);
+        }
+    }
+
+    /// Adds the dependencies of routes that stay in the lane of their service level.
+    fn keep_lanes(
+        &mut self,
+        graph: &SwitchGraph<'_>,
+        routing: &Routing,
+        lid: Lid,
+        sources: impl Fn(SwitchId) -> u64,
+    ) {
+        for &switch in self.tree.order() {
+            self.leaving[switch.index()] =
+                if sources(switch) == 0 { 0 } else { 1 << routing.sl(switch, lid) };
+        }
+        for &switch in self.tree.order().iter().rev() {
+            let lanes = self.leaving[switch.index()];
+            let Step::Forward(before) = self.tree.step(switch) else { continue };
+            let next = SwitchId(graph.machine().head(before).vertex.0);
+            self.leaving[next.index()] |= lanes;
+            let Step::Forward(after) = self.tree.step(next) else { continue };
+            for vl in bits(lanes) {
+                let [before, after] = [before, after].map(|channel| LaneOf { channel, vl });
+                self.cdg.add(graph, before, after);
             }
         }
     }
+
+    /// Adds the dependencies of routes whose lane depends on the ports they pass, one service level at a time.
+    fn follow_lanes(
+        &mut self,
+        graph: &SwitchGraph<'_>,
+        routing: &Routing,
+        tables: &SlToVl,
+        lid: Lid,
+        sources: impl Fn(SwitchId) -> u64,
+    ) {
+        let machine = graph.machine();
+        let injecting = |switch: &SwitchId| sources(*switch) > 0;
+        let levels = self.tree.order().iter().filter(|switch| injecting(switch));
+        let levels = levels.fold(0u16, |levels, &switch| levels | 1 << routing.sl(switch, lid));
+        for sl in bits(levels) {
+            for &switch in self.tree.order() {
+                self.leaving[switch.index()] = 0;
+                if let Step::Forward(channel) = self.tree.step(switch)
+                    && injecting(&switch)
+                    && routing.sl(switch, lid) == sl
+                {
+                    let output = machine.tail(channel).port;
+                    for &end in graph.attached(switch).iter().filter(|&&end| graph.injects(end)) {
+                        let input = machine.head(machine.injection(end)).port;
+                        let vl = tables.lane(switch, input, output, sl);
+                        self.leaving[switch.index()] |= 1 << vl;
+                    }
+                }
+            }
+            for &switch in self.tree.order().iter().rev() {
+                let Step::Forward(before) = self.tree.step(switch) else { continue };
+                let head = machine.head(before);
+                let next = SwitchId(head.vertex.0);
+                let Step::Forward(after) = self.tree.step(next) else { continue };
+                let vl = tables.lane(next, head.port, machine.tail(after).port, sl);
+                for earlier in bits(self.leaving[switch.index()]) {
+                    let before = LaneOf { channel: before, vl: earlier };
+                    self.cdg.add(graph, before, LaneOf { channel: after, vl });
+                    self.leaving[next.index()] |= 1 << vl;
+                }
+            }
+        }
+    }
+}
+
+/// The numbers of the bits that are set, ascending.
+fn bits(mut mask: u16) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let lowest = mask.trailing_zeros() as u8;
+        mask &= mask.wrapping_sub(1);
+        (lowest < 16).then_some(lowest)
+    })
 }
 
 /// Nodes that inject at a switch, the owner of `endpoint` left out.
@@ -365,7 +445,7 @@ fn unreachable_examples(
     let mut tree = RouteTree::default();
     for endpoint in machine.endpoints().filter(|&endpoint| is_routed(graph, endpoint)) {
         let owner = machine.endpoint_node(endpoint);
-        tree.walk(graph, &routing.lft, machine.lids().of_endpoint(endpoint));
+        tree.walk(graph, &routing.lft, routing.lft.lids().of_endpoint(endpoint));
         let plane = machine.plane_of_endpoint(endpoint);
         for node in machine.nodes().filter(|&node| node != owner && alive(node)) {
             let mut in_plane =

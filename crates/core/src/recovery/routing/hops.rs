@@ -3,7 +3,9 @@
 use rayon::prelude::*;
 
 use super::lft::Lft;
-use crate::ids::{ChannelId, Lid, SwitchId};
+use super::options::RouteOptions;
+use super::order::VisitOrder;
+use crate::ids::{ChannelId, SwitchId};
 use crate::machine::{LidOwner, SwitchGraph};
 
 /// Distances in switch-switch hops, `[row][column]`; [`HopMatrix::FAR`] where there is no way.
@@ -92,17 +94,19 @@ pub fn distances(
 
 /// Fills forwarding tables so that each switch spreads destinations over the channels it may use.
 ///
-/// At each switch, for each LID in ascending order (endpoints, then switches), the usable channel with the fewest
-/// endpoints so far wins, ties to the lowest port; switch LIDs are routed but not counted, since they carry no traffic.
+/// At each switch, for each destination in visiting order, the usable channel with the fewest endpoint LIDs so far wins,
+/// ties to the lowest port; switch LIDs are routed but not counted, since they carry no traffic. The further LIDs of an
+/// endpoint prefer channels to systems, then to switches, that its earlier LIDs have not used, scanning on from the last.
 /// `may_use(switch, channel, head, target)` says whether the channel leads towards `target` legally.
 pub fn balance(
     graph: &SwitchGraph<'_>,
+    options: &RouteOptions,
     may_use: impl Fn(SwitchId, ChannelId, SwitchId, SwitchId) -> bool + Sync,
 ) -> Lft {
     let machine = graph.machine();
-    let lids = machine.lids();
-    let mut lft = Lft::empty(machine);
-    let lid_count = lft.lid_count().max(1);
+    let order = VisitOrder::new(graph, options).destinations(graph, &options.routing_order);
+    let mut lft = Lft::empty(machine, options.lmc);
+    let lids = lft.lids();
     let mut rows: Vec<&mut [u8]> = lft.rows_mut().collect();
     rows.par_iter_mut().enumerate().for_each(|(index, row)| {
         let switch = SwitchId::from_index(index);
@@ -113,15 +117,20 @@ pub fn balance(
         let mut load = vec![0u32; channels.len()];
         let mut candidates: Vec<usize> = Vec::new();
         let mut candidates_for = None;
-        for lid in (0..lid_count as u32).map(Lid) {
-            let (target, endpoint) = match lids.owner(lid) {
+        for &owner in &order {
+            let (target, endpoint) = match owner {
                 LidOwner::Switch(target) => (Some(target), None),
                 LidOwner::Endpoint(e) => (graph.switch_of(e), Some(e)),
             };
             let Some(target) = target else { continue };
             if target == switch {
-                let deliver = |e| machine.head(machine.injection(e)).port;
-                row[lid.index()] = endpoint.map_or(0, deliver);
+                match endpoint {
+                    None => row[lids.of_switch(switch).index()] = 0,
+                    Some(e) => {
+                        let port = machine.head(machine.injection(e)).port;
+                        lids.all_of_endpoint(e).for_each(|lid| row[lid.index()] = port);
+                    }
+                }
                 continue;
             }
             if candidates_for != Some(target) {
@@ -136,9 +145,41 @@ pub fn balance(
             let Some(&best) = candidates.iter().min_by_key(|&&position| load[position]) else {
                 continue;
             };
-            load[best] += u32::from(endpoint.is_some());
-            row[lid.index()] = machine.tail(channels[best]).port;
+            let Some(endpoint) = endpoint else {
+                row[lids.of_switch(target).index()] = machine.tail(channels[best]).port;
+                continue;
+            };
+            let mut chosen = best;
+            let mut used: Vec<usize> = Vec::new();
+            for lid in lids.all_of_endpoint(endpoint) {
+                if !used.is_empty() {
+                    chosen = next_way(graph, switch, &candidates, &load, &used);
+                }
+                used.push(chosen);
+                load[chosen] += 1;
+                row[lid.index()] = machine.tail(channels[chosen]).port;
+            }
         }
     });
     lft
+}
+
+/// The channel for a further LID of an endpoint, `used` being those of its earlier ones, by position.
+fn next_way(
+    graph: &SwitchGraph<'_>,
+    switch: SwitchId,
+    candidates: &[usize],
+    load: &[u32],
+    used: &[usize],
+) -> usize {
+    let heads = graph.heads(switch);
+    let system = |position: usize| graph.machine().switch(heads[position]).system_guid;
+    let last = used[used.len() - 1];
+    let rank = |position: usize| {
+        let new_switch = used.iter().all(|&other| heads[other] != heads[position]);
+        let new_system =
+            new_switch && used.iter().all(|&o| system(o) == 0 || system(o) != system(position));
+        (!new_system, !new_switch, load[position], position <= last, position)
+    };
+    candidates.iter().copied().min_by_key(|&position| rank(position)).unwrap_or(last)
 }

@@ -1,12 +1,13 @@
 //! Linear forwarding tables, and the lanes that go with them.
 
+use super::lanes::Lanes;
 use crate::ids::{ChannelId, Lid, SwitchId};
-use crate::machine::Machine;
+use crate::machine::{Lids, Machine};
 
 /// Linear forwarding tables of every switch: `[switch][lid] -> port`, one byte each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lft {
-    lid_count: usize,
+    lids: Lids,
     port: Vec<u8>,
 }
 
@@ -26,37 +27,44 @@ impl Lft {
     /// No route: the switch drops packets for that LID.
     pub const NONE: u8 = 255;
 
-    /// Tables without any route.
+    /// Tables without any route, for 2^lmc LIDs an endpoint.
     #[must_use]
-    pub fn empty(machine: &Machine) -> Self {
-        let lid_count = machine.lids().count();
-        Lft { lid_count, port: vec![Lft::NONE; machine.switch_count() * lid_count] }
+    pub fn empty(machine: &Machine, lmc: u8) -> Self {
+        let lids = machine.lids().with_lmc(lmc);
+        Lft { lids, port: vec![Lft::NONE; machine.switch_count() * lids.count()] }
     }
 
-    /// Tables from `ports`, switch after switch.
+    /// Tables from `ports`, switch after switch, for 2^lmc LIDs an endpoint.
     ///
     /// # Errors
     /// If there are not exactly switches x LIDs entries.
-    pub fn from_ports(machine: &Machine, ports: Vec<u8>) -> Result<Self, LftError> {
-        let (switches, lids) = (machine.switch_count(), machine.lids().count());
-        if ports.len() == switches * lids {
-            Ok(Lft { lid_count: lids, port: ports })
+    pub fn from_ports(machine: &Machine, lmc: u8, ports: Vec<u8>) -> Result<Self, LftError> {
+        let (switches, lids) = (machine.switch_count(), machine.lids().with_lmc(lmc));
+        if ports.len() == switches * lids.count() {
+            Ok(Lft { lids, port: ports })
         } else {
-            Err(LftError { switches, lids, given: ports.len() })
+            Err(LftError { switches, lids: lids.count(), given: ports.len() })
         }
+    }
+
+    /// How the columns are numbered.
+    #[inline]
+    #[must_use]
+    pub fn lids(&self) -> Lids {
+        self.lids
     }
 
     /// Port by which `switch` forwards to `lid`: 0 is the switch itself, [`Lft::NONE`] no route.
     #[inline]
     #[must_use]
     pub fn port(&self, switch: SwitchId, lid: Lid) -> u8 {
-        self.port[switch.index() * self.lid_count + lid.index()]
+        self.port[switch.index() * self.lids.count() + lid.index()]
     }
 
     /// Sets one entry.
     #[inline]
     pub fn set(&mut self, switch: SwitchId, lid: Lid, port: u8) {
-        self.port[switch.index() * self.lid_count + lid.index()] = port;
+        self.port[switch.index() * self.lids.count() + lid.index()] = port;
     }
 
     /// All entries, switch after switch.
@@ -68,13 +76,7 @@ impl Lft {
     /// The rows of all switches, for writing in parallel.
     pub fn rows_mut(&mut self) -> std::slice::ChunksExactMut<'_, u8> {
         // A machine of nodes alone has LIDs but no rows; one of bare switches has a LID for each of them.
-        self.port.chunks_exact_mut(self.lid_count.max(1))
-    }
-
-    /// Number of LIDs a row has.
-    #[must_use]
-    pub fn lid_count(&self) -> usize {
-        self.lid_count
+        self.port.chunks_exact_mut(self.lids.count().max(1))
     }
 
     /// Number of entries in which two tables of one machine differ.
@@ -94,47 +96,35 @@ impl Lft {
     }
 }
 
-/// The virtual lane of each route.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lanes {
-    /// Everything on lane 0.
-    Single,
-    /// A lane for each (switch at which the source injects, destination LID), `[switch][lid]`.
-    PerPair(Vec<u8>),
-}
-
 /// What a routing engine hands over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routing {
     /// Forwarding tables.
     pub lft: Lft,
-    /// Lane of each route.
+    /// Lanes of the routes.
     pub lanes: Lanes,
+    /// Lanes that freedom from deadlock takes; what is used beyond them spreads load.
+    pub layers: u8,
 }
 
 impl Routing {
     /// Tables on a single lane.
     #[must_use]
     pub fn single_lane(lft: Lft) -> Self {
-        Routing { lft, lanes: Lanes::Single }
+        Routing { lft, lanes: Lanes::Single, layers: 1 }
     }
 
-    /// The lane of the routes from nodes at `switch` to `lid`.
+    /// Tables whose routes need every lane they use.
+    #[must_use]
+    pub fn in_lanes(lft: Lft, lanes: Lanes) -> Self {
+        let layers = lanes.count();
+        Routing { lft, lanes, layers }
+    }
+
+    /// The service level of the routes from nodes at `switch` to `lid`.
     #[inline]
     #[must_use]
-    pub fn lane(&self, switch: SwitchId, lid: Lid) -> u8 {
-        match &self.lanes {
-            Lanes::Single => 0,
-            Lanes::PerPair(lanes) => lanes[switch.index() * self.lft.lid_count + lid.index()],
-        }
-    }
-
-    /// Number of lanes in use: one more than the highest.
-    #[must_use]
-    pub fn lane_count(&self) -> u8 {
-        match &self.lanes {
-            Lanes::Single => 1,
-            Lanes::PerPair(lanes) => lanes.iter().copied().max().map_or(1, |lane| lane + 1),
-        }
+    pub fn sl(&self, switch: SwitchId, lid: Lid) -> u8 {
+        self.lanes.sl(self.lft.lids, switch, lid)
     }
 }

@@ -8,32 +8,24 @@ pub mod cdg;
 pub mod check;
 pub mod engines;
 mod hops;
+mod lanes;
 mod lft;
+mod options;
+mod order;
 mod paths;
 mod tree;
 
 pub use check::{Check, Cycle, Verdict};
-pub use lft::{Lanes, Lft, LftError, Routing};
+pub use lanes::{LaneError, Lanes, SERVICE_LEVELS, SlToVl};
+pub use lft::{Lft, LftError, Routing};
+pub use options::{Compat, RouteOptions};
+pub use order::VisitOrder;
 pub use paths::PathFinder;
 pub use tree::{RouteTree, Step};
 
 use crate::ids::SwitchId;
 use crate::machine::SwitchGraph;
-
-/// What an engine may be given; OpenSM's own inputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RouteOptions {
-    /// Root switches for tree-like engines; empty: the engine finds them or refuses.
-    pub roots: Vec<SwitchId>,
-    /// Virtual lanes that may be used, 1 to 15.
-    pub max_vl: u8,
-}
-
-impl Default for RouteOptions {
-    fn default() -> Self {
-        RouteOptions { roots: Vec::new(), max_vl: 8 }
-    }
-}
+use crate::params::{Args, Param};
 
 /// What became of a routing attempt. A refusal is a result, not an error.
 #[derive(Clone, Debug)]
@@ -42,6 +34,20 @@ pub enum Outcome {
     Routed(Routing),
     /// The engine does not route this fabric.
     Refused(Refusal),
+}
+
+impl Outcome {
+    /// A refusal noticed at no switch in particular.
+    #[must_use]
+    pub fn refused(reason: impl Into<String>) -> Self {
+        Outcome::Refused(Refusal { reason: reason.into(), switch: None })
+    }
+
+    /// A refusal noticed at `switch`.
+    #[must_use]
+    pub fn refused_at(switch: SwitchId, reason: impl Into<String>) -> Self {
+        Outcome::Refused(Refusal { reason: reason.into(), switch: Some(switch) })
+    }
 }
 
 /// Why an engine refused, and where it noticed.
@@ -61,8 +67,12 @@ pub trait Engine: Sync {
     fn title(&self) -> &'static str;
     /// One line for lists.
     fn summary(&self) -> &'static str;
+    /// What it takes beyond the common inputs, in the order of the notation.
+    fn params(&self) -> &'static [Param] {
+        &[]
+    }
     /// Routes the usable part of a fabric.
-    fn route(&self, graph: &SwitchGraph<'_>, options: &RouteOptions) -> Outcome;
+    fn route(&self, graph: &SwitchGraph<'_>, options: &RouteOptions, args: &Args) -> Outcome;
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ impl<'g> PathFinder<'g> {
             own.find(|&e| self.graph.injects(e) && machine.plane_of_endpoint(e) == plane)
                 .map(|from| (from, to))
         })?;
-        let lid = machine.lids().of_endpoint(to);
+        let lid = self.lft.lids().of_endpoint(to);
         path.push(machine.injection(from));
         // A path without a loop enters each switch once.
         for _ in 0..=machine.switch_count() {

@@ -2,15 +2,16 @@ use proptest::prelude::*;
 
 use super::cdg::Cdg;
 use super::check::{Check, Verdict, check};
-use super::engines::{ENGINES, find};
+use super::engines::{ENGINES, bind};
 use super::*;
 use crate::ids::{ChannelId, EndpointId, NodeId};
 use crate::machine::View;
 use crate::machine::samples::{broken_machine, generated, ring};
+use crate::params::Given;
 
 fn routed(engine: &str, view: &View) -> (Routing, Check) {
     let graph = SwitchGraph::new(view);
-    match find(engine).unwrap().route(&graph, &RouteOptions::default()) {
+    match bind(engine, &Given::new()).unwrap().route(&graph, &RouteOptions::default()) {
         Outcome::Routed(routing) => {
             let check = check(&graph, &routing);
             (routing, check)
@@ -37,7 +38,7 @@ fn naive_path(
         let Some(switch) = machine.as_switch(at.vertex) else {
             return (at == machine.endpoint(target)).then_some(path);
         };
-        let channel = lft.channel(machine, switch, machine.lids().of_endpoint(target))?;
+        let channel = lft.channel(machine, switch, lft.lids().of_endpoint(target))?;
         if !graph.view().usable(channel) {
             return None;
         }
@@ -97,6 +98,7 @@ proptest! {
     fn the_check_agrees_with_walking_pair_by_pair(view in broken_machine(2)) {
         let graph = SwitchGraph::new(&view);
         for engine in ENGINES {
+            let engine = bind(engine.name(), &Given::new()).unwrap();
             let Outcome::Routed(routing) = engine.route(&graph, &RouteOptions::default()) else {
                 continue;
             };
@@ -124,7 +126,7 @@ proptest! {
         let graph = SwitchGraph::new(&view);
         let root = SwitchId(root % graph.switch_count() as u32);
         let options = RouteOptions { roots: vec![root], ..RouteOptions::default() };
-        match find("updn").unwrap().route(&graph, &options) {
+        match bind("updn", &Given::new()).unwrap().route(&graph, &options) {
             Outcome::Routed(routing) => {
                 let check = check(&graph, &routing);
                 prop_assert_eq!(check.unreachable_pairs, check.cut_pairs);
@@ -146,7 +148,7 @@ proptest! {
     ) {
         let graph = SwitchGraph::new(&view);
         let mut draw = crate::rng::Seed(seed).stream("test.lft", 0);
-        let mut lft = Lft::empty(view.machine());
+        let mut lft = Lft::empty(view.machine(), 0);
         for row in lft.rows_mut() {
             row.iter_mut().for_each(|port| *port = draw.below(12) as u8);
         }
@@ -177,7 +179,7 @@ fn minhop_on_a_ring_of_five_closes_a_credit_loop_and_says_which() {
 fn updown_on_a_ring_is_refused_without_roots_and_ok_with_one() {
     let view = ring(5, 2);
     let graph = SwitchGraph::new(&view);
-    let engine = find("updn").unwrap();
+    let engine = bind("updn", &Given::new()).unwrap();
     assert!(matches!(engine.route(&graph, &RouteOptions::default()), Outcome::Refused(_)));
     let options = RouteOptions { roots: vec![SwitchId(2)], ..RouteOptions::default() };
     let Outcome::Routed(routing) = engine.route(&graph, &options) else { panic!("refused") };
@@ -245,7 +247,7 @@ fn lanes_are_checked_one_by_one() {
 fn a_graph_without_dependencies_has_no_cycle() {
     let view = ring(3, 0);
     let graph = SwitchGraph::new(&view);
-    let cdg = Cdg::new(&graph);
+    let cdg = Cdg::new(&graph, 1, false);
     assert_eq!((cdg.dependency_count(), cdg.cycle(&graph)), (0, None));
 }
 

@@ -110,7 +110,7 @@ fn step(graph: &SwitchGraph<'_>, lft: &Lft, switch: SwitchId, lid: Lid) -> Step 
         return Step::Drop;
     }
     let machine = graph.machine();
-    let owner = machine.lids().owner(lid);
+    let owner = lft.lids().owner(lid);
     if port == 0 {
         return if owner == LidOwner::Switch(switch) { Step::Deliver } else { Step::Drop };
     }

@@ -1,12 +1,13 @@
 use super::*;
 use crate::ids::Rank;
 use crate::machine::samples::{generated, ring};
+use crate::params::Given;
 use crate::recovery::routing::{Outcome, RouteOptions, engines};
 use crate::traffic::Message;
 use crate::units::Bytes;
 
 fn minhop(graph: &SwitchGraph<'_>) -> Routing {
-    match engines::find("minhop").unwrap().route(graph, &RouteOptions::default()) {
+    match engines::bind("minhop", &Given::new()).unwrap().route(graph, &RouteOptions::default()) {
         Outcome::Routed(routing) => routing,
         Outcome::Refused(refusal) => panic!("{}", refusal.reason),
     }

@@ -1,7 +1,7 @@
 //! The LIDs that a written fabric gets: those it was read with, and free ones for parts that have none.
 
 use super::super::FormatError;
-use crate::machine::{Machine, UNICAST_LIDS};
+use crate::machine::{LMC_MAX, Machine, UNICAST_LIDS};
 
 /// A LID for every switch and endpoint.
 pub(super) struct ExportLids {
@@ -68,9 +68,6 @@ pub(super) fn assign(machine: &Machine, format: &'static str) -> Result<ExportLi
     }
     Ok(lids)
 }
-
-/// Largest LID mask count.
-const LMC_MAX: u8 = 7;
 
 /// LIDs that a port with this LID mask count answers to.
 fn size(lmc: u8) -> usize {

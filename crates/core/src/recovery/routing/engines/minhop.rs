@@ -8,6 +8,7 @@
 //! visited in ascending dense order. Limits: memory grows with switches squared (2 bytes a pair).
 
 use crate::machine::SwitchGraph;
+use crate::params::Args;
 use crate::recovery::routing::hops::{HopMatrix, balance};
 use crate::recovery::routing::{Engine, Outcome, RouteOptions, Routing};
 
@@ -27,9 +28,9 @@ impl Engine for MinHop {
         "shortest paths, balanced per switch; any topology, may deadlock"
     }
 
-    fn route(&self, graph: &SwitchGraph<'_>, _options: &RouteOptions) -> Outcome {
+    fn route(&self, graph: &SwitchGraph<'_>, options: &RouteOptions, _args: &Args) -> Outcome {
         let hops = HopMatrix::shortest(graph);
-        let lft = balance(graph, |switch, _, head, target| {
+        let lft = balance(graph, options, |switch, _, head, target| {
             let here = hops.row(switch)[target.index()];
             here != HopMatrix::FAR && hops.row(head)[target.index()] + 1 == here
         });

@@ -1,6 +1,8 @@
 //! The routing engines: one file each, one line here.
 
-use super::Engine;
+use super::{Engine, Outcome, RouteOptions};
+use crate::machine::SwitchGraph;
+use crate::params::{Args, Given, ParamError, read_notation};
 use crate::registry::registry;
 
 registry! {
@@ -11,23 +13,58 @@ registry! {
     ]
 }
 
-/// No engine has that name.
+/// No such engine, or parameters it does not take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no routing engine `{given}`; there are {known}")]
-pub struct UnknownEngine {
-    /// The name given.
-    pub given: String,
-    /// The names there are.
-    pub known: String,
+pub enum EngineError {
+    /// No engine has that name.
+    #[error("there is no routing engine `{given}`; there are {known}")]
+    Unknown {
+        /// The name given.
+        given: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A parameter is unknown or ill-formed.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+}
+
+/// An engine with its parameters.
+#[derive(Clone)]
+pub struct BoundEngine {
+    /// The engine.
+    pub engine: &'static dyn Engine,
+    /// Its checked parameters.
+    pub args: Args,
+}
+
+impl BoundEngine {
+    /// See [`Engine::route`].
+    #[must_use]
+    pub fn route(&self, graph: &SwitchGraph<'_>, options: &RouteOptions) -> Outcome {
+        self.engine.route(graph, options, &self.args)
+    }
 }
 
 /// The engine called `name`.
 ///
 /// # Errors
 /// If there is none; the message lists all.
-pub fn find(name: &str) -> Result<&'static dyn Engine, UnknownEngine> {
+pub fn find(name: &str) -> Result<&'static dyn Engine, EngineError> {
     ENGINES.iter().copied().find(|engine| engine.name() == name).ok_or_else(|| {
         let known = ENGINES.iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ");
-        UnknownEngine { given: name.to_owned(), known }
+        EngineError::Unknown { given: name.to_owned(), known }
     })
+}
+
+/// Reads an engine's name or notation, as `lash(switches=all)`; parameters in `given` are added to those of the notation.
+///
+/// # Errors
+/// An unknown engine, or a parameter that is unknown or ill-formed.
+pub fn bind(text: &str, given: &Given) -> Result<BoundEngine, EngineError> {
+    let name = text.split('(').next().unwrap_or_default().trim();
+    let engine = find(name)?;
+    let (_, mut all) = read_notation(text, engine.params())?;
+    all.extend(given.iter().map(|(key, value)| (key.clone(), value.clone())));
+    Ok(BoundEngine { engine, args: Args::bind(engine.name(), engine.params(), &all)? })
 }

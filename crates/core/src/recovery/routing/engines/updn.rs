@@ -14,6 +14,7 @@
 
 use crate::ids::SwitchId;
 use crate::machine::SwitchGraph;
+use crate::params::Args;
 use crate::recovery::routing::hops::{HopMatrix, balance, distances};
 use crate::recovery::routing::{Engine, Outcome, Refusal, RouteOptions, Routing};
 
@@ -33,7 +34,7 @@ impl Engine for UpDown {
         "up towards roots, then down; deadlock-free, needs roots (given, or found in trees)"
     }
 
-    fn route(&self, graph: &SwitchGraph<'_>, options: &RouteOptions) -> Outcome {
+    fn route(&self, graph: &SwitchGraph<'_>, options: &RouteOptions, _args: &Args) -> Outcome {
         let roots = match choose_roots(graph, &options.roots) {
             Ok(roots) => roots,
             Err(refusal) => return Outcome::Refused(refusal),
@@ -47,7 +48,7 @@ impl Engine for UpDown {
             legal_distances(graph, target, row, queue, &up);
         });
         let from_switch = to_target.transposed();
-        let lft = balance(graph, |switch, _, head, target| {
+        let lft = balance(graph, options, |switch, _, head, target| {
             let here = from_switch.row(switch)[target.index()];
             let there = from_switch.row(head)[target.index()];
             if here == HopMatrix::FAR || there == HopMatrix::FAR {
