@@ -88,8 +88,13 @@ class Machine:
 
     @property
     def lid_count(self) -> int:
-        """Number of dense LIDs: cabled node ports, then switches."""
+        """Number of dense LIDs at LID mask count 0: cabled node ports, then switches."""
         return self._core.lid_count
+
+    @property
+    def endpoint_count(self) -> int:
+        """Number of cabled node ports."""
+        return self._core.endpoint_count
 
     @property
     def plane_count(self) -> int:
@@ -226,18 +231,38 @@ class Machine:
         return self._core.cut_nodes()
 
     def route(
-        self, engine: str, *, roots: Sequence[str] = (), max_vl: int = 8
+        self,
+        engine: str,
+        *,
+        roots: Sequence[str] = (),
+        compute_nodes: Sequence[str] = (),
+        io_nodes: Sequence[str] = (),
+        routing_order: Sequence[str] = (),
+        lmc: int = 0,
+        max_vl: int = 8,
+        compat: str | None = None,
+        **params: object,
     ) -> Routing | Refusal:
         """Route what is alive.
 
         Parameters
         ----------
         engine : str
-            `minhop`, `updn`, or a registered one.
+            An engine by name or notation, as `dfsssp` or `lash(switches=all)`, or a registered one.
         roots : sequence of str
             Root switches for tree-like engines, by name or GUID; found by rule if empty.
+        compute_nodes, io_nodes : sequence of str
+            Nodes (or port GUIDs) that fat-tree and SSSP serve first and second; empty: all alike.
+        routing_order : sequence of str
+            Destinations, by port GUID or name, that are balanced first.
+        lmc : int
+            LID mask count, 0 to 7: every node port has 2**lmc LIDs.
         max_vl : int
             Virtual lanes that may be used, 1 to 15.
+        compat : str, optional
+            `opensm`: break ties as OpenSM 3.3.23 does. Default: lowest id first.
+        **params
+            Parameters of the engine.
 
         Returns
         -------
@@ -247,7 +272,7 @@ class Machine:
         Raises
         ------
         RoutingError
-            If there is no such engine or a root is no switch.
+            If there is no such engine, it has no such parameter, or a root is no switch.
         """
         function = plugins.find("engine", engine)
         if function is not None:
@@ -255,15 +280,26 @@ class Machine:
             if isinstance(answer, Refusal):
                 return answer
             return Routing.from_tables(self, answer, engine)
-        self._fits_in_memory()
-        core = self._core.route(engine, list(roots), max_vl)
+        self._fits_in_memory(lmc)
+        inputs: _core._RouteInputs = {
+            "roots": list(roots),
+            "compute_nodes": list(compute_nodes),
+            "io_nodes": list(io_nodes),
+            "routing_order": list(routing_order),
+            "lmc": lmc,
+            "max_vl": max_vl,
+            "compat": compat,
+        }
+        texts = {name: as_text(value) for name, value in params.items()}
+        core = self._core.route(engine, texts, inputs)
         if isinstance(core, tuple):
             return Refusal(reason=core[0], switch=core[1])
         return Routing(self, core, engine)
 
-    def _fits_in_memory(self) -> None:
+    def _fits_in_memory(self, lmc: int) -> None:
         """Refuse tables that this computer cannot hold: distances of all switch pairs twice, a byte an entry."""
-        need = self.switch_count * (4 * self.switch_count + self.lid_count)
+        lids = self.endpoint_count * 2 ** max(lmc, 0) + self.switch_count
+        need = self.switch_count * (4 * self.switch_count + lids)
         free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
         if need > free + _cached_bytes():
             raise RoutingError(

@@ -55,8 +55,8 @@ class Check:
         Virtual lanes in use.
     cycle : list of str or None
         A credit loop: the channels around it by name.
-    cycle_vl : int or None
-        The lane it closes in.
+    cycle_vls : list of int or None
+        The lane of each of them; all the same unless the routing changes lanes on the way.
     unreachable : list of (str, str)
         The first few pairs without a route.
     """
@@ -74,8 +74,13 @@ class Check:
     forwarding_index: NDArray[np.uint64]
     vls: int
     cycle: list[str] | None
-    cycle_vl: int | None
+    cycle_vls: list[int] | None
     unreachable: list[tuple[str, str]]
+
+    @property
+    def cycle_vl(self) -> int | None:
+        """The lane that the credit loop closes in; None if there is none or it spans several."""
+        return self.cycle_vls[0] if self.cycle_vls and len(set(self.cycle_vls)) == 1 else None
 
     def summary(self) -> dict[str, Any]:
         """Return the fields that `runflat route --json` prints."""
@@ -83,7 +88,7 @@ class Check:
 
 
 CHECK_KEYS = (
-    "verdict", "vls", "cycle", "cycle_vl", "pairs", "unreachable_pairs", "cut_pairs",
+    "verdict", "vls", "cycle", "cycle_vl", "cycle_vls", "pairs", "unreachable_pairs", "cut_pairs",
     "looping_pairs", "nonminimal_pairs", "unreachable", "hops_max", "hops_mean",
     "forwarding_index_max", "forwarding_index_mean",
 )  # fmt: skip
@@ -102,7 +107,12 @@ class Routing:
 
     @classmethod
     def from_tables(
-        cls, machine: Machine, tables: NDArray[np.uint8], engine: str | None = None
+        cls,
+        machine: Machine,
+        tables: NDArray[np.uint8],
+        engine: str | None = None,
+        *,
+        lmc: int = 0,
     ) -> Routing:
         """Take forwarding tables from elsewhere.
 
@@ -114,6 +124,8 @@ class Routing:
             Port by which each switch forwards to each LID; 255: none, 0: the switch itself.
         engine : str, optional
             Where they come from.
+        lmc : int
+            LID mask count: each node port has 2**lmc columns in a row.
 
         Returns
         -------
@@ -133,19 +145,41 @@ class Routing:
                 f"from {engine or 'the caller'}"
             )
         array = np.ascontiguousarray(given, dtype=np.uint8)
-        expected = (machine.switch_count, machine.lid_count)
+        if not 0 <= lmc <= LMC_MAX:
+            raise RoutingError(f"`lmc` is a whole number from 0 to {LMC_MAX}, got {lmc}")
+        expected = (machine.switch_count, machine.endpoint_count * 2**lmc + machine.switch_count)
         if array.shape != expected:
             raise RoutingError(
                 f"tables of {machine.name} have shape {expected} (switches, LIDs), "
                 f"got {array.shape}"
             )
-        return cls(machine, _core.Routing.from_ports(machine._core, array.reshape(-1)), engine)
+        return cls(machine, _core.Routing.from_ports(machine._core, lmc, array.reshape(-1)), engine)
 
     @property
     def tables(self) -> NDArray[np.uint8]:
         """Forwarding tables, (switches, LIDs) of uint8: the port to each LID, 255 for none."""
-        ports = self._core.ports()
-        return ports.reshape(self.machine.switch_count, self.machine.lid_count)
+        return self._core.ports().reshape(self._shape)
+
+    @property
+    def lmc(self) -> int:
+        """LID mask count: each node port has 2**lmc LIDs."""
+        return self._core.lmc
+
+    @property
+    def layers(self) -> int:
+        """Virtual lanes that freedom from deadlock takes; those used beyond them spread load."""
+        return self._core.layers
+
+    @property
+    def service_levels(self) -> NDArray[np.uint8] | None:
+        """Service level of each (source switch, LID), the shape of `tables`; None if all are 0."""
+        levels = self._core.service_levels()
+        return None if levels is None else levels.reshape(self._shape)
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        lids = self.machine.endpoint_count * 2**self.lmc + self.machine.switch_count
+        return self.machine.switch_count, lids
 
     def check(self) -> Check:
         """Walk every route and search every lane for a credit loop.
@@ -230,6 +264,9 @@ class Routing:
     def __repr__(self) -> str:
         return f"<runflat.Routing of {self.machine.name} by {self.engine or 'given tables'}>"
 
+
+LMC_MAX = 7
+"""Largest LID mask count."""
 
 NO_PORT = 255
 """The table entry for "no route"."""

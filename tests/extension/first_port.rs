@@ -1,6 +1,7 @@
 //! First port: every switch forwards by its lowest port on a shortest way.
 
 use crate::machine::SwitchGraph;
+use crate::params::Args;
 use crate::recovery::routing::hops::HopMatrix;
 use crate::recovery::routing::{Engine, Lft, Outcome, RouteOptions, Routing};
 
@@ -20,21 +21,23 @@ impl Engine for FirstPort {
         "lowest port on a shortest way; not balanced, may deadlock"
     }
 
-    fn route(&self, graph: &SwitchGraph<'_>, _options: &RouteOptions) -> Outcome {
+    fn route(&self, graph: &SwitchGraph<'_>, options: &RouteOptions, _args: &Args) -> Outcome {
         let machine = graph.machine();
         let hops = HopMatrix::shortest(graph);
-        let mut lft = Lft::empty(machine);
+        let mut lft = Lft::empty(machine, options.lmc);
         for endpoint in machine.endpoints() {
             let Some(target) = graph.switch_of(endpoint) else { continue };
-            let lid = machine.lids().of_endpoint(endpoint);
-            lft.set(target, lid, machine.head(machine.injection(endpoint)).port);
+            let lids = lft.lids().all_of_endpoint(endpoint);
+            let own = machine.head(machine.injection(endpoint)).port;
+            lids.clone().for_each(|lid| lft.set(target, lid, own));
             for switch in machine.switches().filter(|&switch| switch != target) {
                 let here = hops.row(switch)[target.index()];
                 let closer = graph.neighbours(switch).find(|(_, head)| {
                     here != HopMatrix::FAR && hops.row(*head)[target.index()] + 1 == here
                 });
                 if let Some((channel, _)) = closer {
-                    lft.set(switch, lid, machine.tail(channel).port);
+                    let port = machine.tail(channel).port;
+                    lids.clone().for_each(|lid| lft.set(switch, lid, port));
                 }
             }
         }

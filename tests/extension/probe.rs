@@ -20,7 +20,7 @@ fn main() {
     let broken = drawn.draw(&whole, Seed(1), 0).expect("a cable can fail").apply(&whole);
     for view in [&whole, &broken] {
         let graph = SwitchGraph::new(view);
-        let engine = engines::find("first-port").expect("the engine is known");
+        let engine = engines::bind("first-port", &none).expect("the engine is known");
         let Outcome::Routed(routing) = engine.route(&graph, &RouteOptions::default()) else {
             panic!("the engine never refuses")
         };

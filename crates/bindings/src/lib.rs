@@ -8,6 +8,7 @@ mod errors;
 mod machine;
 mod parts;
 mod registered;
+mod route_inputs;
 mod routing;
 mod simulation;
 mod table;

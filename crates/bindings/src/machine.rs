@@ -11,14 +11,15 @@ use runflat_core::machine::{
 };
 use runflat_core::params::Given;
 use runflat_core::recovery::placement;
+use runflat_core::recovery::routing::Outcome;
 use runflat_core::recovery::routing::engines::{self, updn};
-use runflat_core::recovery::routing::{Outcome, RouteOptions};
 use runflat_core::rng::Seed;
 use runflat_core::units::LinkRate;
 
 use crate::errors::{FaultError, FormatError, GeneratorError, RoutingError};
 use crate::parts;
 use crate::raise;
+use crate::route_inputs::RouteInputs;
 use crate::routing::Routing;
 use crate::table::Table;
 
@@ -99,6 +100,11 @@ impl Machine {
     #[getter]
     fn lid_count(&self) -> usize {
         self.view.machine().lids().count()
+    }
+
+    #[getter]
+    fn endpoint_count(&self) -> usize {
+        self.view.machine().endpoint_count()
     }
 
     #[getter]
@@ -223,18 +229,11 @@ impl Machine {
         &self,
         py: Python<'py>,
         engine: &str,
-        roots: Vec<String>,
-        max_vl: u8,
+        params: Given,
+        inputs: RouteInputs,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let engine = engines::find(engine).map_err(raise::<RoutingError>)?;
-        let roots = if roots.is_empty() {
-            Vec::new()
-        } else {
-            let names = Names::new(self.view.machine());
-            let found = roots.iter().map(|text| names.find_switch(text)).collect::<Result<_, _>>();
-            found.map_err(raise::<RoutingError>)?
-        };
-        let options = RouteOptions { roots, max_vl };
+        let engine = engines::bind(engine, &params).map_err(raise::<RoutingError>)?;
+        let options = inputs.options(self.view.machine())?;
         match py.detach(|| engine.route(&SwitchGraph::new(&self.view), &options)) {
             Outcome::Routed(routing) => {
                 Ok(Bound::new(py, Routing::new(self.view.clone(), routing))?.into_any())

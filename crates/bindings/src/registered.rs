@@ -58,13 +58,13 @@ pub fn workloads(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     all.map(|part| describe(py, part.name(), part.summary(), part.params())).collect()
 }
 
-/// Every routing engine: name, title, summary.
+/// Every routing engine: name, title, summary, parameters.
 #[pyfunction]
 pub fn engines(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     ENGINES
         .iter()
         .map(|engine| {
-            let part = describe(py, engine.name(), engine.summary(), &[])?;
+            let part = describe(py, engine.name(), engine.summary(), engine.params())?;
             part.set_item("title", engine.title())?;
             Ok(part)
         })

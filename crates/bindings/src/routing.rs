@@ -5,12 +5,12 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use runflat_core::machine::{Names, SwitchGraph, View};
+use runflat_core::machine::{LMC_MAX, Names, SwitchGraph, View};
 use runflat_core::measure::lost_paths;
 use runflat_core::params::Given;
 use runflat_core::recovery::routing as core;
-use runflat_core::recovery::routing::Lft;
 use runflat_core::recovery::routing::check::check;
+use runflat_core::recovery::routing::{Lanes, Lft};
 
 use crate::errors::RoutingError;
 use crate::machine::Machine;
@@ -33,10 +33,17 @@ impl Routing {
 
 #[pymethods]
 impl Routing {
-    /// Tables given switch after switch.
+    /// Tables given switch after switch, for 2^lmc LIDs an endpoint.
     #[staticmethod]
-    fn from_ports(machine: &Machine, ports: numpy::PyReadonlyArray1<'_, u8>) -> PyResult<Self> {
-        let lft = Lft::from_ports(machine.view.machine(), ports.as_array().to_vec());
+    fn from_ports(
+        machine: &Machine,
+        lmc: u8,
+        ports: numpy::PyReadonlyArray1<'_, u8>,
+    ) -> PyResult<Self> {
+        if lmc > LMC_MAX {
+            return Err(raise::<RoutingError>(format!("`lmc` is at most {LMC_MAX}, got {lmc}")));
+        }
+        let lft = Lft::from_ports(machine.view.machine(), lmc, ports.as_array().to_vec());
         let routing = core::Routing::single_lane(lft.map_err(raise::<RoutingError>)?);
         Ok(Routing { view: machine.view.clone(), routing })
     }
@@ -44,6 +51,28 @@ impl Routing {
     /// The tables switch after switch.
     fn ports<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
         self.routing.lft.ports().to_vec().into_pyarray(py)
+    }
+
+    /// LIDs an endpoint has, as their mask count.
+    #[getter]
+    fn lmc(&self) -> u8 {
+        self.routing.lft.lids().lmc()
+    }
+
+    /// Lanes that freedom from deadlock takes.
+    #[getter]
+    fn layers(&self) -> u8 {
+        self.routing.layers
+    }
+
+    /// Service levels by source switch and LID; None if all are 0.
+    fn service_levels<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<u8>>> {
+        match &self.routing.lanes {
+            Lanes::Single => None,
+            Lanes::PerPair(levels) | Lanes::ByPort(levels, _) => {
+                Some(levels.clone().into_pyarray(py))
+            }
+        }
     }
 
     /// What walking every route finds; the fields of `runflat.Check`.
@@ -71,7 +100,9 @@ impl Routing {
         found.set_item("forwarding_index_mean", check.forwarding_index_mean)?;
         found.set_item("vls", check.vls)?;
         found.set_item("cycle", cycle)?;
-        found.set_item("cycle_vl", check.cycle.as_ref().map(|cycle| cycle.vl))?;
+        let cycle_vls =
+            check.cycle.map(|cycle| cycle.vls.into_iter().map(u32::from).collect::<Vec<_>>());
+        found.set_item("cycle_vls", cycle_vls)?;
         found.set_item("unreachable", unreachable.collect::<Vec<_>>())?;
         found.set_item("forwarding_index", check.forwarding_index.into_pyarray(py))?;
         Ok(found)

@@ -101,9 +101,10 @@ def check_rows(check: Check) -> list[tuple[str, object]]:
 def show_trouble(check: Check) -> None:
     """Print a credit loop and the first unreachable pairs."""
     if check.cycle is not None:
-        click.echo(f"credit loop on lane {check.cycle_vl}: each channel waits for the next")
-        for channel in check.cycle:
-            click.echo(f"  {channel}")
+        one = "" if check.cycle_vl is None else f" on lane {check.cycle_vl}"
+        click.echo(f"credit loop{one}: each channel waits for the next")
+        for channel, vl in zip(check.cycle, check.cycle_vls or [], strict=True):
+            click.echo(f"  {channel}" if one else f"  {channel} (lane {vl})")
     if check.unreachable_pairs:
         cut = check.cut_pairs
         click.echo(

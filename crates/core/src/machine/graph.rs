@@ -406,7 +406,7 @@ impl Lids {
     pub fn all_of_endpoint(
         self,
         endpoint: EndpointId,
-    ) -> impl DoubleEndedIterator<Item = Lid> + ExactSizeIterator {
+    ) -> impl DoubleEndedIterator<Item = Lid> + ExactSizeIterator + Clone {
         let first = endpoint.0 << self.lmc;
         (first..first + self.per_endpoint()).map(Lid)
     }

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+mod lids;
 mod words;
 
 pub use words::{host_name, read_guid, system_name};

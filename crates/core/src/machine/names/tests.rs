@@ -1,4 +1,5 @@
 use super::*;
+use crate::machine::LidOwner;
 use crate::machine::{Builder, PartInfo};
 use crate::units::LinkRate;
 use proptest::prelude::*;
@@ -168,4 +169,25 @@ proptest! {
             prop_assert_eq!(names.find_link(&names.link(link)), Ok(link));
         }
     }
+}
+
+#[test]
+fn owners_of_lids_are_found_by_port_guid_plug_and_name() {
+    let machine = Builder::from_names(
+        "two rails",
+        &["s".to_owned(), "t".to_owned()],
+        &["n".to_owned()],
+        &[("s".to_owned(), "n".to_owned()), ("t".to_owned(), "n".to_owned())],
+        crate::units::LinkRate::QDR,
+    )
+    .unwrap();
+    let names = Names::new(&machine);
+    let [first, second] = [0, 1].map(|end| LidOwner::Endpoint(crate::ids::EndpointId(end)));
+    let guid = machine.endpoint_info(crate::ids::EndpointId(1)).guid;
+    assert_eq!(names.find_lid_owners(&format!("0x{guid:x}")).unwrap(), [second]);
+    assert_eq!(names.find_lid_owners("n[1]").unwrap(), [first]);
+    assert_eq!(names.find_lid_owners("n").unwrap(), [first, second]);
+    assert_eq!(names.find_lid_owners("t").unwrap(), [LidOwner::Switch(SwitchId(1))]);
+    assert!(names.find_endpoints("t").unwrap_err().to_string().contains("a node is wanted"));
+    assert!(names.find_endpoints("n[3]").unwrap_err().to_string().contains("port 3 of `n`"));
 }
