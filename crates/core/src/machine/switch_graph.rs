@@ -99,7 +99,7 @@ impl<'a> SwitchGraph<'a> {
         &self,
         switch: SwitchId,
     ) -> impl ExactSizeIterator<Item = (ChannelId, SwitchId)> + '_ {
-        let row = self.base[switch.index()] as usize..self.base[switch.index() + 1] as usize;
+        let row = self.slots(switch);
         self.channels[row.clone()].iter().copied().zip(self.heads[row].iter().copied())
     }
 
@@ -107,14 +107,50 @@ impl<'a> SwitchGraph<'a> {
     #[inline]
     #[must_use]
     pub fn heads(&self, switch: SwitchId) -> &[SwitchId] {
-        &self.heads[self.base[switch.index()] as usize..self.base[switch.index() + 1] as usize]
+        &self.heads[self.slots(switch)]
     }
 
     /// The channels of [`SwitchGraph::neighbours`].
     #[inline]
     #[must_use]
     pub fn channels(&self, switch: SwitchId) -> &[ChannelId] {
-        &self.channels[self.base[switch.index()] as usize..self.base[switch.index() + 1] as usize]
+        &self.channels[self.slots(switch)]
+    }
+
+    /// Number of usable switch-switch channels.
+    #[must_use]
+    pub fn slot_count(&self) -> usize {
+        self.channels.len()
+    }
+
+    /// The slots of the channels that leave `switch`: their numbers when all usable channels stand in one row, switch by
+    /// switch in port order. Arrays over slots keep what belongs to one switch together.
+    #[inline]
+    #[must_use]
+    pub fn slots(&self, switch: SwitchId) -> std::ops::Range<usize> {
+        self.base[switch.index()] as usize..self.base[switch.index() + 1] as usize
+    }
+
+    /// The channel of a slot.
+    #[inline]
+    #[must_use]
+    pub fn slot_channel(&self, slot: usize) -> ChannelId {
+        self.channels[slot]
+    }
+
+    /// The switch at which the channel of a slot arrives.
+    #[inline]
+    #[must_use]
+    pub fn slot_head(&self, slot: usize) -> SwitchId {
+        self.heads[slot]
+    }
+
+    /// The slot of a usable switch-switch channel.
+    #[inline]
+    #[must_use]
+    pub fn slot(&self, channel: ChannelId) -> usize {
+        let tail = self.machine().tail(channel).vertex;
+        self.base[tail.index()] as usize + self.position(channel)
     }
 
     /// Where a usable switch-switch channel stands among [`SwitchGraph::channels`] of the switch it leaves.

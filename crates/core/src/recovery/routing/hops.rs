@@ -97,10 +97,12 @@ pub fn distances(
 /// At each switch, for each destination in visiting order, the usable channel with the fewest endpoint LIDs so far wins,
 /// ties to the lowest port; switch LIDs are routed but not counted, since they carry no traffic. The further LIDs of an
 /// endpoint prefer channels to systems, then to switches, that its earlier LIDs have not used, scanning on from the last.
-/// `may_use(switch, channel, head, target)` says whether the channel leads towards `target` legally.
+/// `may_use(switch, channel, head, target)` says whether the channel leads towards `target` legally; `spread` says over
+/// which of those load may go.
 pub fn balance(
     graph: &SwitchGraph<'_>,
     options: &RouteOptions,
+    spread: Spread,
     may_use: impl Fn(SwitchId, ChannelId, SwitchId, SwitchId) -> bool + Sync,
 ) -> Lft {
     let machine = graph.machine();
@@ -141,6 +143,10 @@ pub fn balance(
                     .enumerate()
                     .filter(|&(_, (channel, head))| may_use(switch, channel, head, target));
                 candidates.extend(legal.map(|(position, _)| position));
+                if let (Spread::FirstNeighbour, Some(&first)) = (spread, candidates.first()) {
+                    let heads = graph.heads(switch);
+                    candidates.retain(|&position| heads[position] == heads[first]);
+                }
             }
             let Some(&best) = candidates.iter().min_by_key(|&&position| load[position]) else {
                 continue;
@@ -162,6 +168,15 @@ pub fn balance(
         }
     });
     lft
+}
+
+/// Over which of the legal channels a switch spreads load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// All of them.
+    AllWays,
+    /// Parallel cables to the neighbour at the lowest legal port.
+    FirstNeighbour,
 }
 
 /// The channel for a further LID of an endpoint, `used` being those of its earlier ones, by position.

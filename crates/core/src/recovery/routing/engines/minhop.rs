@@ -9,7 +9,7 @@
 
 use crate::machine::SwitchGraph;
 use crate::params::Args;
-use crate::recovery::routing::hops::{HopMatrix, balance};
+use crate::recovery::routing::hops::{HopMatrix, Spread, balance};
 use crate::recovery::routing::{Engine, Outcome, RouteOptions, Routing};
 
 /// The MinHop engine.
@@ -30,7 +30,7 @@ impl Engine for MinHop {
 
     fn route(&self, graph: &SwitchGraph<'_>, options: &RouteOptions, _args: &Args) -> Outcome {
         let hops = HopMatrix::shortest(graph);
-        let lft = balance(graph, options, |switch, _, head, target| {
+        let lft = balance(graph, options, Spread::AllWays, |switch, _, head, target| {
             let here = hops.row(switch)[target.index()];
             here != HopMatrix::FAR && hops.row(head)[target.index()] + 1 == here
         });

@@ -10,6 +10,9 @@ registry! {
     ENGINES: dyn Engine = [
         minhop::MinHop,
         updn::UpDown,
+        dor::Dor,
+        sssp::Sssp,
+        dfsssp::Dfsssp,
     ]
 }
 

@@ -15,7 +15,7 @@
 use crate::ids::SwitchId;
 use crate::machine::SwitchGraph;
 use crate::params::Args;
-use crate::recovery::routing::hops::{HopMatrix, balance, distances};
+use crate::recovery::routing::hops::{HopMatrix, Spread, balance, distances};
 use crate::recovery::routing::{Engine, Outcome, Refusal, RouteOptions, Routing};
 
 /// The Up*/Down* engine.
@@ -48,7 +48,7 @@ impl Engine for UpDown {
             legal_distances(graph, target, row, queue, &up);
         });
         let from_switch = to_target.transposed();
-        let lft = balance(graph, options, |switch, _, head, target| {
+        let lft = balance(graph, options, Spread::AllWays, |switch, _, head, target| {
             let here = from_switch.row(switch)[target.index()];
             let there = from_switch.row(head)[target.index()];
             if here == HopMatrix::FAR || there == HopMatrix::FAR {
