@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::arcs::Arcs;
 use super::breaker::Breaker;
+use super::online;
 use super::trees::Trees;
 use crate::ids::SwitchId;
 use crate::machine::SwitchGraph;
@@ -41,6 +42,18 @@ impl Layers {
             None => Ok(Layers { count: layers_max, of: breaker.into_layers() }),
             Some(slot) => Err(graph.slot_head(slot)),
         }
+    }
+
+    /// Puts each route into the first layer that stays without a cycle.
+    ///
+    /// # Errors
+    /// The source switch of a route that fits in none.
+    pub fn online(
+        graph: &SwitchGraph<'_>,
+        trees: &Trees,
+        layers_max: u8,
+    ) -> Result<Self, SwitchId> {
+        online::fill(graph, trees, layers_max).map(|(count, of)| Layers { count, of })
     }
 
     /// Number of layers.

@@ -13,6 +13,7 @@
 mod arcs;
 mod breaker;
 mod layers;
+mod online;
 mod trees;
 
 use crate::machine::SwitchGraph;
@@ -31,6 +32,13 @@ const PARAMS: &[Param] = &[
         doc: "routes laid into lanes: from nodes to nodes, or all, those of switches too",
         kind: Kind::Choice(&["nodes", "all"]),
         default: Some("nodes"),
+    },
+    Param {
+        name: "layering",
+        doc: "how lanes are filled: offline moves routes out of cycles as the paper does, online puts \
+              each route into the first lane that stays acyclic",
+        kind: Kind::Choice(&["offline", "online"]),
+        default: Some("offline"),
     },
     Param {
         name: "balance",
@@ -63,7 +71,11 @@ impl Engine for Dfsssp {
         let balance = args.text("balance") == "true" || args.text("balance") == "auto" && opensm;
         let lft = sssp::tables(graph, options);
         let trees = Trees::new(graph, &lft, pairs);
-        let layers = match Layers::offline(graph, &trees, options.max_vl) {
+        let layers = match args.text("layering") {
+            "online" => Layers::online(graph, &trees, options.max_vl),
+            _ => Layers::offline(graph, &trees, options.max_vl),
+        };
+        let layers = match layers {
             Ok(layers) => layers,
             Err(cycle) => {
                 let reason = format!(
