@@ -117,6 +117,32 @@ impl<'a> SwitchGraph<'a> {
         &self.channels[self.slots(switch)]
     }
 
+    /// Living switches that usable cables join, part by part: each ascending, by their lowest.
+    #[must_use]
+    pub fn joined_switches(&self) -> Vec<Vec<SwitchId>> {
+        let mut seen = vec![false; self.switch_count()];
+        let mut parts = Vec::new();
+        let alive = |&switch: &SwitchId| self.view.switch_alive(switch);
+        for start in (0..self.switch_count() as u32).map(SwitchId).filter(alive) {
+            if std::mem::replace(&mut seen[start.index()], true) {
+                continue;
+            }
+            let mut members = vec![start];
+            let mut front = 0;
+            while let Some(&switch) = members.get(front) {
+                front += 1;
+                for &head in self.heads(switch) {
+                    if !std::mem::replace(&mut seen[head.index()], true) {
+                        members.push(head);
+                    }
+                }
+            }
+            members.sort_unstable();
+            parts.push(members);
+        }
+        parts
+    }
+
     /// Number of usable switch-switch channels.
     #[must_use]
     pub fn slot_count(&self) -> usize {

@@ -410,22 +410,9 @@ fn count_pairs(graph: &SwitchGraph<'_>) -> (u64, u64) {
 
 /// The lowest switch that usable cables join with each switch.
 fn parts(graph: &SwitchGraph<'_>) -> Vec<u32> {
-    let mut part = vec![u32::MAX; graph.switch_count()];
-    let mut stack = Vec::new();
-    for start in 0..graph.switch_count() as u32 {
-        if part[start as usize] != u32::MAX {
-            continue;
-        }
-        part[start as usize] = start;
-        stack.push(SwitchId(start));
-        while let Some(switch) = stack.pop() {
-            for &head in graph.heads(switch) {
-                if part[head.index()] == u32::MAX {
-                    part[head.index()] = start;
-                    stack.push(head);
-                }
-            }
-        }
+    let mut part: Vec<u32> = (0..graph.switch_count() as u32).collect();
+    for members in graph.joined_switches() {
+        members.iter().for_each(|switch| part[switch.index()] = members[0].0);
     }
     part
 }

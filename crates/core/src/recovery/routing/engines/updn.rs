@@ -148,13 +148,8 @@ pub fn roots_by_rule(graph: &SwitchGraph<'_>) -> Option<Vec<SwitchId>> {
 /// The given roots that are alive, or those that OpenSM's rule finds; a refusal if a set of joined switches has none.
 fn choose_roots(graph: &SwitchGraph<'_>, given: &[SwitchId]) -> Result<Vec<SwitchId>, Refusal> {
     let mut roots = Vec::new();
-    let mut seen = vec![false; graph.switch_count()];
-    let all = (0..graph.switch_count() as u32).map(SwitchId);
-    for start in all.filter(|&switch| graph.view().switch_alive(switch)) {
-        if seen[start.index()] {
-            continue;
-        }
-        let members = joined(graph, start, &mut seen);
+    for members in graph.joined_switches() {
+        let start = members[0];
         let needs_routes = members.iter().any(|&switch| !graph.attached(switch).is_empty());
         let found: Vec<SwitchId> = if given.is_empty() {
             find_roots(graph, &members)
@@ -181,24 +176,6 @@ fn no_root(switch: SwitchId, automatic: bool) -> Refusal {
         "none of the given roots is alive in the part of the fabric with this switch; give one there"
     };
     Refusal { reason: reason.to_owned(), switch: Some(switch) }
-}
-
-/// Switches that usable cables join with `start`, ascending; marks them `seen`.
-fn joined(graph: &SwitchGraph<'_>, start: SwitchId, seen: &mut [bool]) -> Vec<SwitchId> {
-    let mut members = vec![start];
-    seen[start.index()] = true;
-    let mut front = 0;
-    while let Some(&switch) = members.get(front) {
-        front += 1;
-        for &head in graph.heads(switch) {
-            if !seen[head.index()] {
-                seen[head.index()] = true;
-                members.push(head);
-            }
-        }
-    }
-    members.sort_unstable();
-    members
 }
 
 /// OpenSM's rule on one set of joined switches, then the nearest of those that pass it.

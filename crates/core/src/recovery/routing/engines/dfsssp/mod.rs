@@ -69,7 +69,10 @@ impl Engine for Dfsssp {
         let opensm = options.compat == Compat::OpenSm;
         let pairs = if args.text("pairs") == "all" { Pairs::All } else { Pairs::Nodes };
         let balance = args.text("balance") == "true" || args.text("balance") == "auto" && opensm;
-        let lft = sssp::tables(graph, options);
+        let lft = match sssp::tables(graph, options) {
+            Ok(lft) => lft,
+            Err(refusal) => return Outcome::Refused(refusal),
+        };
         let trees = Trees::new(graph, &lft, pairs);
         let layers = match args.text("layering") {
             "online" => Layers::online(graph, &trees, options.max_vl),

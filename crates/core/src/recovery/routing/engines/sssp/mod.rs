@@ -11,13 +11,13 @@
 //! With `compat = opensm` all of that is as OpenSM has it.
 //! Limits: destinations are served in turn, so little of it runs in parallel.
 
+mod as_opensm;
 mod by_load;
+mod heap;
 
 use crate::machine::{LidOwner, SwitchGraph};
 use crate::params::Args;
-use crate::recovery::routing::{Engine, Outcome, RouteOptions, Routing};
-
-pub use by_load::tables;
+use crate::recovery::routing::{Compat, Engine, Lft, Outcome, Refusal, RouteOptions, Routing};
 
 /// The SSSP engine.
 pub struct Sssp;
@@ -36,7 +36,21 @@ impl Engine for Sssp {
     }
 
     fn route(&self, graph: &SwitchGraph<'_>, options: &RouteOptions, _args: &Args) -> Outcome {
-        Outcome::Routed(Routing::single_lane(tables(graph, options)))
+        match tables(graph, options) {
+            Ok(lft) => Outcome::Routed(Routing::single_lane(lft)),
+            Err(refusal) => Outcome::Refused(refusal),
+        }
+    }
+}
+
+/// The tables of SSSP, which DFSSSP shares.
+///
+/// # Errors
+/// Only with compat opensm: where OpenSM's weights overflow.
+pub fn tables(graph: &SwitchGraph<'_>, options: &RouteOptions) -> Result<Lft, Refusal> {
+    match options.compat {
+        Compat::Plain => Ok(by_load::tables(graph, options)),
+        Compat::OpenSm => as_opensm::tables(graph, options),
     }
 }
 
