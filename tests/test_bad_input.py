@@ -173,7 +173,7 @@ def test_wrong_options_are_refused(arguments: list[str], parts: list[str]) -> No
     ("content", "parts"),
     [
         (None, ["No such file"]),
-        ("", ["names no root", "one switch GUID or name a line"]),
+        ("", ["names no root", "one GUID or name a line"]),
         ("# nothing\n\n", ["names no root"]),
         ("0x1234\n", ["0x1234"]),
         ("stage114 mlx4_0\n", ["is a node; a switch is wanted"]),

@@ -27,7 +27,7 @@ mod _core {
     use super::machine::Machine;
     #[pymodule_export]
     use super::registered::{
-        check_fault_model, check_generator, check_workload, crossings, engines,
+        check_engine, check_fault_model, check_generator, check_workload, crossings, engines,
         extrapolate_lost_paths, fault_models, fit_line, formats, generators, workloads,
     };
     #[pymodule_export]

@@ -5,10 +5,10 @@ use pyo3::types::{PyDict, PyList};
 use runflat_core::measure::lost_paths;
 use runflat_core::measure::regression::{self, Line};
 use runflat_core::params::{Given, Param};
-use runflat_core::recovery::routing::engines::ENGINES;
+use runflat_core::recovery::routing::engines::{ENGINES, bind};
 use runflat_core::{faults, machine, workload};
 
-use crate::errors::{FaultError, GeneratorError, WorkloadError};
+use crate::errors::{FaultError, GeneratorError, RoutingError, WorkloadError};
 use crate::raise;
 
 fn describe<'py>(
@@ -88,6 +88,12 @@ pub fn check_generator(text: &str, params: Given) -> PyResult<()> {
 #[pyfunction]
 pub fn check_fault_model(text: &str, params: Given) -> PyResult<()> {
     faults::bind(text, &params).map(drop).map_err(raise::<FaultError>)
+}
+
+/// Raises what is wrong with the name or parameters of a routing engine.
+#[pyfunction]
+pub fn check_engine(text: &str, params: Given) -> PyResult<()> {
+    bind(text, &params).map(drop).map_err(raise::<RoutingError>)
 }
 
 /// Raises what is wrong with the parameters of a workload, among `ranks` ranks if a number is given.

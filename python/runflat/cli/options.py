@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from runflat import Faults, Machine, __version__, _core, load, make, plugins
-from runflat._core import FaultError, FormatError, RunflatError
+from runflat._core import FaultError, RunflatError
 from runflat.study.results import write_whole
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -82,23 +82,6 @@ def read_params(texts: tuple[str, ...]) -> dict[str, str]:
             raise click.UsageError(f"--param takes NAME=VALUE, got {text!r}")
         params[name.strip()] = value.strip()
     return params
-
-
-def read_roots(path: str | None) -> list[str]:
-    """Read a root GUID file as OpenSM takes it: one a line, `#` begins a comment."""
-    if path is None:
-        return []
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(
-            f"{path}: cannot be read: {error}; give one GUID or name a line"
-        ) from error
-    roots = [line.split("#")[0].strip() for line in lines]
-    roots = [root for root in roots if root]
-    if not roots:
-        raise FormatError(f"{path}: names no root; give one switch GUID or name a line")
-    return roots
 
 
 def print_json(outcome: str, values: dict[str, Any], *, seed: int | None = None) -> None:

@@ -19,11 +19,10 @@ from runflat.cli.options import (
     print_json,
     read_fabric,
     read_params,
-    read_roots,
     seed_option,
     show_table,
 )
-from runflat.cli.route import title
+from runflat.cli.route.inputs import EngineInputs, engine_inputs, engine_option, title
 
 WORKLOADS = ", ".join(part["name"] for part in _core.workloads())
 
@@ -52,8 +51,8 @@ The congestion mode shares channels max-min fairly; latency, buffers and deadloc
 {FABRIC_HELP}""",
 )
 @click.argument("fabric")
-@click.option("--engine", default="minhop", show_default=True, help="minhop, updn or a plug-in.")
-@click.option("--roots", type=click.Path(dir_okay=False), help="Root GUID file, one a line.")
+@engine_option
+@engine_inputs
 @click.option("--traffic", default="uniform", show_default=True, help=f"Workload: {WORKLOADS}.")
 @params_option
 @click.option("--mode", type=click.Choice(["congestion"]), default="congestion", show_default=True)
@@ -65,7 +64,7 @@ The congestion mode shares channels max-min fairly; latency, buffers and deadloc
 def command(
     fabric: str,
     engine: str,
-    roots: str | None,
+    inputs: EngineInputs,
     traffic: str,
     params: tuple[str, ...],
     mode: str,
@@ -76,7 +75,7 @@ def command(
     as_json: bool,
 ) -> int:
     machine = break_fabric(read_fabric(fabric), faults_path)
-    routing = machine.route(engine, roots=read_roots(roots))
+    routing = inputs.route(machine, engine)
     head = {"engine": engine, "mode": mode, "traffic": traffic}
     if machine.rank_count < FEWEST_RANKS:
         # Nothing is left that could talk: a result of the failures, not a mistake in the command.

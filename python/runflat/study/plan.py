@@ -50,6 +50,10 @@ class MachinePlan(_Part):
     levels: list[Text] | None = Field(
         None, description="failure levels of this machine instead of those of [faults]"
     )
+    roots: list[str] = Field(
+        default_factory=list,
+        description='root switches, by name, GUID or pattern with `*`; for `roots = "machine"`',
+    )
 
     @field_validator("file")
     @classmethod
@@ -104,18 +108,36 @@ class FaultsPlan(_Part):
 class EnginePlan(_Part):
     """A routing engine with its inputs."""
 
-    engine: str = Field(description="engine, as `minhop`")
+    engine: str = Field(description="engine, as `minhop` or `dfsssp(layering=online)`")
     title: str | None = Field(None, description="what reports call it")
-    roots: Literal["auto", "intact"] | list[str] = Field(
+    params: dict[str, Text] = Field(default_factory=dict, description="parameters of the engine")
+    roots: Literal["auto", "intact", "machine"] | list[str] = Field(
         "auto",
-        description="root switches: found after the failures, found before them and kept, or named",
+        description="root switches: found after the failures, found before them and kept, "
+        "those of the machine, or named",
     )
+    compute_nodes: list[str] = Field(default_factory=list, description="nodes served first")
+    io_nodes: list[str] = Field(default_factory=list, description="nodes served second")
+    routing_order: list[str] = Field(
+        default_factory=list, description="destinations balanced first"
+    )
+    lmc: int = Field(0, ge=0, le=7, description="LID mask count")
     max_vl: int = Field(8, ge=1, le=15, description="virtual lanes that may be used")
+    compat: Literal["opensm"] | None = Field(None, description="whose order breaks ties")
 
     @field_validator("engine")
     @classmethod
-    def _known(cls, name: str) -> str:
-        return _known_name("engine", name, [part["name"] for part in _core.engines()])
+    def _known(cls, text: str) -> str:
+        if plugins.find("engine", text) is None:
+            name = text.partition("(")[0].strip()
+            _known_name("engine", name, [part["name"] for part in _core.engines()])
+        return text
+
+    @model_validator(mode="after")
+    def _params_fit(self) -> EnginePlan:
+        if plugins.find("engine", self.engine) is None:
+            _fits(_core.check_engine, self.engine, self.params)
+        return self
 
     @property
     def label(self) -> str:
@@ -123,7 +145,8 @@ class EnginePlan(_Part):
         if self.title is not None:
             return self.title
         titles = {part["name"]: part["title"] for part in _core.engines()}
-        label = titles.get(self.engine, self.engine)
+        name, bracket, rest = self.engine.partition("(")
+        label = titles.get(name.strip(), name) + bracket + rest
         if self.roots == "auto":
             return label
         return f"{label}, roots {'kept' if self.roots == 'intact' else 'given'}"

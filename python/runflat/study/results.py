@@ -38,6 +38,8 @@ COLUMNS = {
         *HEAD,
         ("verdict", "str"),
         ("vls", "int"),
+        ("layers", "int"),
+        ("changed_entries", "int"),
         ("cycle", "str"),
         ("pairs", "int"),
         ("unreachable_pairs", "int"),

@@ -6,6 +6,7 @@ same (machine, level, sample) draws the same failures for every engine.
 
 from __future__ import annotations
 
+import fnmatch
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -65,6 +66,7 @@ class ScenarioSet:
         self.scenarios = _enumerate(plan)
         self._machines: dict[int, Machine] = {}
         self._roots: dict[int, list[str]] = {}
+        self._intact_tables: dict[tuple[int, int], Routing | None] = {}
         self._lock = Lock()
 
     def check(self) -> None:
@@ -92,6 +94,10 @@ class ScenarioSet:
                 if isinstance(engine.roots, list):
                     roots = partial(intact.fail, Faults(switches=engine.roots))
                     mistakes += mistake(f"recovery.engines[{at}].roots", roots)
+                elif engine.roots == "machine":
+                    mistakes += mistake(
+                        f"machine[{number}].roots", partial(self._named_roots, number)
+                    )
             if plugins.find("workload", plan.workload.traffic) is None:
                 workload = plan.workload.traffic, plan.workload.params, intact.rank_count
                 mistakes += mistake("workload", partial(_core.check_workload, *workload))
@@ -142,11 +148,23 @@ class ScenarioSet:
         """Route a machine with the scenario's engine."""
         engine = self.plan.recovery.engines[scenario.engine]
         roots = engine.roots if isinstance(engine.roots, list) else []
-        if engine.roots == "intact":
+        if engine.roots == "machine":
+            roots = self._named_roots(scenario.machine)
+        elif engine.roots == "intact":
             roots = self._intact_roots(scenario.machine)
             if not roots:
                 return Refusal("the intact fabric has no roots by rule; name them in the plan")
-        return machine.route(engine.engine, roots=roots, max_vl=engine.max_vl)
+        return machine.route(
+            engine.engine,
+            roots=roots,
+            compute_nodes=engine.compute_nodes,
+            io_nodes=engine.io_nodes,
+            routing_order=engine.routing_order,
+            lmc=engine.lmc,
+            max_vl=engine.max_vl,
+            compat=engine.compat,
+            **engine.params,
+        )
 
     def machine_name(self, machine: int) -> str:
         """Return what reports call a machine."""
@@ -176,6 +194,18 @@ class ScenarioSet:
                 self._roots[machine] = intact.find_roots()
             return self._roots[machine]
 
+    def _named_roots(self, machine: int) -> list[str]:
+        """Return the machine's own roots; patterns stand for all switches they match."""
+        names = self.intact(machine).switches().column("name")
+        roots: list[str] = []
+        for text in self.plan.machine[machine].roots:
+            matching = fnmatch.filter(names, text) if "*" in text else [text]
+            if not matching:
+                raise FaultError(f"no switch is called like {text!r}; give a name or a GUID")
+            roots += matching
+        self.intact(machine).fail(Faults(switches=roots))
+        return roots
+
     def _throughput(self, scenario: Scenario) -> Row:
         machine = self.broken(scenario, scenario.sample)
         row = self._head(scenario, machine)
@@ -187,6 +217,8 @@ class ScenarioSet:
             "outcome": "routed",
             "verdict": check.verdict,
             "vls": check.vls,
+            "layers": routing.layers,
+            "changed_entries": self._changed_entries(scenario, routing),
             "cycle": CYCLE_SEPARATOR.join(check.cycle) if check.cycle else None,
             "pairs": check.pairs,
             "unreachable_pairs": check.unreachable_pairs,
@@ -201,6 +233,18 @@ class ScenarioSet:
         except WorkloadError as error:
             # The workload fits the intact machine, but no longer what is left of it: a result of its own.
             return row | {"reason": str(error)}
+
+    def _changed_entries(self, scenario: Scenario, routing: Routing) -> int | None:
+        """Count the entries that the failures change in the tables of the intact machine."""
+        key = scenario.machine, scenario.engine
+        with self._lock:
+            known = key in self._intact_tables
+        if not known:
+            before = self.route(scenario, self.intact(scenario.machine))
+            with self._lock:
+                self._intact_tables[key] = before if isinstance(before, Routing) else None
+        intact = self._intact_tables[key]
+        return None if intact is None else intact.changed_entries(routing)
 
     def _simulate(self, routing: Routing) -> Row:
         result = routing.simulate(
