@@ -4,6 +4,7 @@
 //! to another engine. [`check`](check::check) then walks every route of the tables, whoever made them, so an engine from
 //! OpenSM, from Python or from here passes through the same proof.
 
+mod acyclic;
 pub mod cdg;
 pub mod check;
 pub mod engines;
@@ -15,6 +16,7 @@ mod order;
 mod paths;
 mod tree;
 
+pub use acyclic::Acyclic;
 pub use check::{Check, Cycle, Verdict};
 pub use lanes::{LaneError, Lanes, SERVICE_LEVELS, SlToVl};
 pub use lft::{Lft, LftError, Routing};
