@@ -72,16 +72,42 @@ fn naive_check(graph: &SwitchGraph<'_>, routing: &Routing) -> (u64, u64, Vec<u64
             };
             let between = &path[1..path.len() - 1];
             between.iter().for_each(|channel| index[channel.index()] += 1);
-            arcs.extend(between.windows(2).map(|pair| (pair[0], pair[1])));
+            let lanes: Vec<u8> = naive_lanes(graph, routing, &path, target);
+            let with_lanes: Vec<_> = between.iter().copied().zip(lanes).collect();
+            arcs.extend(with_lanes.windows(2).map(|pair| (pair[0], pair[1])));
         }
     }
     (pairs, lost, index, has_cycle(arcs))
 }
 
+/// The lane on each switch-switch channel of a path that begins and ends with a node's.
+fn naive_lanes(
+    graph: &SwitchGraph<'_>,
+    routing: &Routing,
+    path: &[ChannelId],
+    target: EndpointId,
+) -> Vec<u8> {
+    let machine = graph.machine();
+    let source = machine.as_switch(machine.head(path[0]).vertex).unwrap();
+    let sl = routing.sl(source, machine.lids().of_endpoint(target));
+    let hops = path.windows(2).take(path.len() - 2);
+    hops.map(|pair| match &routing.lanes {
+        Lanes::ByPort(_, tables) => {
+            let (came, leaves) = (machine.head(pair[0]), machine.tail(pair[1]));
+            tables.lane(machine.as_switch(came.vertex).unwrap(), came.port, leaves.port, sl)
+        }
+        _ => sl,
+    })
+    .collect()
+}
+
+/// A channel and a lane.
+type Buffer = (ChannelId, u8);
+
 /// Takes away arcs whose end has no arc out until none can go: what is left, if anything, is a cycle.
-fn has_cycle(mut arcs: std::collections::BTreeSet<(ChannelId, ChannelId)>) -> bool {
+fn has_cycle(mut arcs: std::collections::BTreeSet<(Buffer, Buffer)>) -> bool {
     loop {
-        let tails: std::collections::BTreeSet<ChannelId> =
+        let tails: std::collections::BTreeSet<Buffer> =
             arcs.iter().map(|&(from, _)| from).collect();
         let before = arcs.len();
         arcs.retain(|(_, to)| tails.contains(to));
