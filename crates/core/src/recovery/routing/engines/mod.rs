@@ -10,6 +10,7 @@ registry! {
     ENGINES: dyn Engine = [
         minhop::MinHop,
         updn::UpDown,
+        lash::Lash,
     ]
 }
 
