@@ -13,6 +13,7 @@ registry! {
         dor::Dor,
         sssp::Sssp,
         dfsssp::Dfsssp,
+        lash::Lash,
     ]
 }
 
