@@ -177,6 +177,11 @@ class Routing:
         return None if levels is None else levels.reshape(self._shape)
 
     @property
+    def sl_to_vl(self) -> list[NDArray[np.uint8]] | None:
+        """By switch, the lane for (input port, output port, service level), port 0 being the switch; None if lane = level."""
+        return self._core.sl_to_vl()
+
+    @property
     def _shape(self) -> tuple[int, int]:
         lids = self.machine.endpoint_count * 2**self.lmc + self.machine.switch_count
         return self.machine.switch_count, lids
