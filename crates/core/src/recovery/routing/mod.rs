@@ -7,6 +7,7 @@
 pub mod cdg;
 pub mod check;
 pub mod engines;
+pub mod formats;
 mod hops;
 mod lanes;
 mod lft;
