@@ -84,8 +84,8 @@ pub fn endpoints(
     label: &str,
     machine: &Machine,
 ) -> Result<(Vec<EndpointId>, Vec<Warning>), TableError> {
-    let ports = Ports::new(machine);
-    resolve(bytes, label, |text| ports.find(text))
+    let names = Names::new(machine);
+    resolve(bytes, label, |text| names.find_endpoints(text))
 }
 
 /// The node ports and switches of a list: an order of destinations.
@@ -97,43 +97,8 @@ pub fn owners(
     label: &str,
     machine: &Machine,
 ) -> Result<(Vec<LidOwner>, Vec<Warning>), TableError> {
-    let ports = Ports::new(machine);
-    resolve(bytes, label, |text| match ports.names.find_switch(text) {
-        Ok(switch) => Ok(vec![LidOwner::Switch(switch)]),
-        Err(_) => {
-            let ends = ports.find(text)?;
-            Ok(ends.into_iter().map(LidOwner::Endpoint).collect())
-        }
-    })
-}
-
-/// Finds node ports.
-struct Ports<'a> {
-    machine: &'a Machine,
-    names: Names<'a>,
-    /// Ports by GUID, in order of GUIDs.
-    by_guid: Vec<(u64, EndpointId)>,
-}
-
-impl<'a> Ports<'a> {
-    fn new(machine: &'a Machine) -> Self {
-        let mut by_guid: Vec<(u64, EndpointId)> =
-            machine.endpoints().map(|end| (machine.endpoint_info(end).guid, end)).collect();
-        by_guid.sort_unstable();
-        Ports { machine, names: Names::new(machine), by_guid }
-    }
-
-    fn find(&self, text: &str) -> Result<Vec<EndpointId>, NameError> {
-        if let Some(guid) = read_guid(text) {
-            let from = self.by_guid.partition_point(|&(other, _)| other < guid);
-            let same = self.by_guid[from..].iter().take_while(|&&(other, _)| other == guid);
-            let ends: Vec<EndpointId> = same.map(|&(_, end)| end).collect();
-            if !ends.is_empty() {
-                return Ok(ends);
-            }
-        }
-        Ok(self.machine.endpoints_of(self.names.find_node(text)?).collect())
-    }
+    let names = Names::new(machine);
+    resolve(bytes, label, |text| names.find_lid_owners(text))
 }
 
 /// Looks everybody up; each once.
