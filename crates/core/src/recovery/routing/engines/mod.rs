@@ -11,6 +11,7 @@ registry! {
         minhop::MinHop,
         updn::UpDown,
         lash::Lash,
+        ftree::FatTree,
     ]
 }
 
