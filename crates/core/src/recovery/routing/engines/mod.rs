@@ -14,6 +14,7 @@ registry! {
         sssp::Sssp,
         dfsssp::Dfsssp,
         lash::Lash,
+        ftree::FatTree,
     ]
 }
 

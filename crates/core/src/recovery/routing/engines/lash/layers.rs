@@ -96,6 +96,9 @@ impl<'w> Layers<'w> {
     /// did not fit a layer once never will.
     pub fn balance(&mut self, switches: &[SwitchId], all: &mut Assignment) {
         let count = all.counts.len();
+        if count < 2 {
+            return;
+        }
         let mut candidates: Vec<Vec<[u32; 2]>> = vec![Vec::new(); count];
         for a in 0..switches.len() {
             for b in 0..a {

@@ -1,7 +1,7 @@
 //! LASH: shortest paths, each pair of switches in the first lane where it closes no credit loop.
 //!
-//! Routes are shortest ways from one breadth-first tree a switch ([`ways`]); then every two switches get a layer in which
-//! both ways between them, with all others there, have no cycle of dependencies, and layers are evened out ([`layers`]).
+//! Routes are shortest ways from one breadth-first tree a switch (`ways`); then every two switches get a layer in which both
+//! ways between them, with all others there, have no cycle of dependencies, and layers are evened out (`layers`).
 //! The service level and the lane of a pair are its layer. Load is not balanced over ways of equal length.
 //!
 //! OpenSM lays out all pairs of switches, also those between switches without nodes, whose ways down and up again cost a
@@ -11,8 +11,8 @@
 //! `reference/routing-engines.md`, section 5. Departs from OpenSM: the draws of the balancing are repeatable on every
 //! machine, lanes always start at 0, and there is no mesh analysis. Acyclicity is kept up turn by turn, where OpenSM
 //! searches anew for each pair (and clears a switches^2 matrix for it).
-//! Limits: refuses what does not fit the lanes allowed; memory is 1.5 bytes a pair of switches and, in several lanes,
-//! a byte for each switch and LID.
+//! Limits: refuses what does not fit the lanes allowed; memory is switches^2 x 2 bytes, x 6 if several lanes are evened
+//! out, and a byte for each switch and LID.
 
 mod layers;
 #[cfg(test)]
