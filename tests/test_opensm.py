@@ -1,0 +1,170 @@
+"""Our tables, and the plain restatements in `opensm.reference`, against those of the real OpenSM on ibsim."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import runflat
+from opensm import reference, subnet
+from opensm.compare import differences
+from opensm.numbering import Numbering
+from opensm.scramble import scrambled
+from opensm.subnet import Answer, Options, Subnet
+from runflat import Machine, Routing
+
+IDENTICAL: list[str] = []
+"""Engines of ours whose tables must be OpenSM's in every entry on all of FABRICS.
+
+To come, with the mode in which we follow OpenSM's order: minhop, updn, dor, sssp, dfsssp.
+"""
+
+FABRICS = [
+    "4-ary 2-tree", "4-ary 3-tree", "6-ary 3-tree", "torus(4,4)", "random-regular(20; 5)",
+    "dragonfly(2,4,2)", "mesh(3,3; 2; 4)",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _programs() -> None:
+    try:
+        subnet.program_path("opensm")
+        subnet.program_path("ibsim")
+        subnet.shim_path()
+    except subnet.Missing as missing:
+        pytest.skip(str(missing))
+
+
+def ask(
+    machine: Machine,
+    engine: str,
+    folder: Path,
+    options: Options | None = None,
+    text: str | None = None,
+) -> Answer:
+    with Subnet(machine, folder / "subnet", text=text) as fabric:
+        return fabric.route(engine, options)
+
+
+def irregular(seed: int) -> Machine:
+    """Draw a connected machine: parallel cables, bare switches, nodes with up to three cables."""
+    draw = random.Random(seed)
+    switches = [f"s{i}" for i in range(draw.randint(2, 40 if seed % 5 == 0 else 14))]
+    cables = [(name, switches[draw.randrange(at)]) for at, name in enumerate(switches) if at]
+    for _ in range(draw.randint(0, 3 * len(switches))):
+        a, b = draw.sample(switches, 2)
+        cables += [(a, b)] * draw.choice([1, 1, 1, 2, 3])
+    nodes = [f"n{i}" for i in range(draw.randint(1, 3 * len(switches)))]
+    for node in nodes:
+        cables += [(node, draw.choice(switches)) for _ in range(draw.choice([1, 1, 1, 1, 2, 3]))]
+    draw.shuffle(cables)
+    return Machine.build(f"irregular {seed}", switches=switches, nodes=nodes, cables=cables)
+
+
+def guids(numbering: Numbering, endpoints: list[int]) -> list[str]:
+    return [f"0x{numbering.endpoints[at].guid:016x}" for at in endpoints]
+
+
+def check(
+    machine: Machine,
+    engine: str,
+    folder: Path,
+    text: str | None,
+    options: Options | None = None,
+    **more: object,
+) -> None:
+    """Compare the restatement of an engine with OpenSM."""
+    options = options or Options()
+    theirs = ask(machine, engine, folder, options, text)
+    assert theirs.engine == engine, theirs.failure
+    assert theirs.tables is not None
+    restated: Callable[..., NDArray[np.uint8]] = getattr(reference, engine)
+    ours = restated(reference.Wiring.of(machine, lmc=options.lmc), **more)
+    assert differences(machine, ours, theirs.tables, lmc=options.lmc) == []
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+@pytest.mark.parametrize("engine", ["sssp"])
+def test_the_restatement_makes_the_tables_of_opensm(
+    engine: str, fabric: str, tmp_path: Path
+) -> None:
+    check(runflat.make(fabric), engine, tmp_path, None)
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+@pytest.mark.parametrize("engine", ["sssp"])
+def test_the_restatement_follows_the_guids(engine: str, fabric: str, tmp_path: Path) -> None:
+    machine, text = scrambled(runflat.make(fabric), 1)
+    check(machine, engine, tmp_path, text)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("engine", ["sssp"])
+def test_the_restatement_holds_on_irregular_fabrics(engine: str, seed: int, tmp_path: Path) -> None:
+    machine, text = scrambled(irregular(seed), seed, lids=seed % 2 == 0)
+    check(machine, engine, tmp_path, text)
+
+
+@pytest.mark.parametrize("lmc", [0, 1, 2])
+@pytest.mark.parametrize("seed", range(5))
+def test_sssp_routes_named_nodes_first(seed: int, lmc: int, tmp_path: Path) -> None:
+    machine, text = scrambled(irregular(seed), seed)
+    numbering = Numbering.of(machine, lmc)
+    draw = random.Random(seed)
+    everyone = range(len(numbering.endpoints))
+    compute, io = (draw.sample(everyone, draw.randrange(len(everyone))) for _ in range(2))
+    options = Options(lmc=lmc, compute=guids(numbering, compute), io=guids(numbering, io))
+    check(machine, "sssp", tmp_path, text, options, compute=compute, io=io)
+
+
+def test_our_minhop_is_that_of_opensm_where_the_orders_agree(tmp_path: Path) -> None:
+    machine = runflat.make("16-ary 2-tree")
+    ours = machine.route("minhop")
+    assert isinstance(ours, Routing)
+    theirs = ask(machine, "minhop", tmp_path)
+    assert theirs.tables is not None
+    assert differences(machine, ours.tables, theirs.tables) == []
+
+
+def test_a_refusal_is_reported_and_not_replaced_by_minhop(tmp_path: Path) -> None:
+    machine = runflat.make("torus(4,4)")
+    refused = ask(machine, "torus-2QoS", tmp_path)
+    assert (refused.engine, refused.tables) == (None, None)
+    assert refused.failure is not None
+    assert "Enable QoS" in refused.failure
+
+
+def test_a_silent_fallback_is_seen(tmp_path: Path) -> None:
+    replaced = ask(runflat.make("torus(4,4)"), "updn", tmp_path, Options(fallback=True))
+    assert replaced.engine == "minhop"
+    assert any("updn" in warning for warning in replaced.warnings)
+
+
+def test_differences_are_told_in_words(tmp_path: Path) -> None:
+    machine = runflat.make("2-ary 2-tree")
+    theirs = ask(machine, "minhop", tmp_path).tables
+    assert theirs is not None
+    ours = theirs.copy()
+    ours[0, 3] = 255
+    told = differences(machine, ours, theirs)
+    assert told == [
+        "1 of 32 entries differ",
+        "s0.0 sends n3[1] nowhere, theirs to port 4 (s1.1)",
+    ]
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+@pytest.mark.parametrize(
+    "engine", IDENTICAL or [pytest.param("", marks=pytest.mark.skip("none yet"))]
+)
+def test_our_tables_are_those_of_opensm(engine: str, fabric: str, tmp_path: Path) -> None:
+    machine, text = scrambled(runflat.make(fabric), 1)
+    roots = [machine.switches().column("guid")[0]] if engine == "updn" else []
+    ours = machine.route(engine, roots=roots)
+    assert isinstance(ours, Routing)
+    theirs = ask(machine, engine, tmp_path, Options(roots=roots), text)
+    assert theirs.tables is not None, theirs.failure
+    assert differences(machine, ours.tables, theirs.tables) == []
