@@ -27,6 +27,8 @@ FABRICS = [
     "dragonfly(2,4,2)", "mesh(3,3; 2; 4)",
 ]  # fmt: skip
 
+RESTATED = ["minhop", "dor", "updn", "sssp"]
+
 
 @pytest.fixture(autouse=True)
 def _programs() -> None:
@@ -86,26 +88,100 @@ def check(
     assert differences(machine, ours, theirs.tables, lmc=options.lmc) == []
 
 
+def check_with_root(
+    machine: Machine, engine: str, folder: Path, text: str | None, lmc: int = 0
+) -> None:
+    """Compare, Up*/Down* with the first switch as its root."""
+    if engine == "updn":
+        root = machine.switches().column("guid")[0]
+        check(machine, engine, folder, text, Options(lmc=lmc, roots=[root]), roots=[0])
+    else:
+        check(machine, engine, folder, text, Options(lmc=lmc))
+
+
 @pytest.mark.parametrize("fabric", FABRICS)
-@pytest.mark.parametrize("engine", ["sssp"])
+@pytest.mark.parametrize("engine", RESTATED)
 def test_the_restatement_makes_the_tables_of_opensm(
     engine: str, fabric: str, tmp_path: Path
 ) -> None:
-    check(runflat.make(fabric), engine, tmp_path, None)
+    check_with_root(runflat.make(fabric), engine, tmp_path, None)
 
 
 @pytest.mark.parametrize("fabric", FABRICS)
-@pytest.mark.parametrize("engine", ["sssp"])
+@pytest.mark.parametrize("engine", RESTATED)
 def test_the_restatement_follows_the_guids(engine: str, fabric: str, tmp_path: Path) -> None:
     machine, text = scrambled(runflat.make(fabric), 1)
-    check(machine, engine, tmp_path, text)
+    check_with_root(machine, engine, tmp_path, text)
 
 
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("engine", ["sssp"])
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("engine", RESTATED)
 def test_the_restatement_holds_on_irregular_fabrics(engine: str, seed: int, tmp_path: Path) -> None:
     machine, text = scrambled(irregular(seed), seed, lids=seed % 2 == 0)
-    check(machine, engine, tmp_path, text)
+    check_with_root(machine, engine, tmp_path, text)
+
+
+@pytest.mark.parametrize("lmc", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("engine", RESTATED)
+def test_the_restatement_holds_with_several_lids(
+    engine: str, seed: int, lmc: int, tmp_path: Path
+) -> None:
+    machine, text = scrambled(irregular(seed), seed)
+    check_with_root(machine, engine, tmp_path, text, lmc)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("engine", ["minhop", "dor", "updn"])
+def test_named_ports_are_routed_first(engine: str, seed: int, tmp_path: Path) -> None:
+    machine, text = scrambled(irregular(seed), seed)
+    dense = {lids[0]: guid for guid, lids in Numbering.of(machine).dense().items()}
+    first = random.Random(seed).sample(sorted(dense), len(dense) // 2)
+    options = Options(
+        order=[f"0x{dense[lid]:016x}" for lid in first],
+        roots=machine.switches().column("guid")[:1] if engine == "updn" else (),
+    )
+    more = {"roots": [0]} if engine == "updn" else {}
+    check(machine, engine, tmp_path, text, options, first=first, **more)
+
+
+@pytest.mark.parametrize("fabric", ["4-ary 2-tree", "4-ary 3-tree", "XGFT(2; 4,6; 2,3)"])
+def test_updn_finds_the_same_roots(fabric: str, tmp_path: Path) -> None:
+    machine, text = scrambled(runflat.make(fabric), 2)
+    check(machine, "updn", tmp_path, text)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_updn_follows_ids_and_connects_roots(seed: int, tmp_path: Path) -> None:
+    machine, text = scrambled(irregular(seed), seed)
+    guids_ = machine.switches().column("guid")
+    draw = random.Random(seed)
+    ids = {switch: draw.randrange(1000) for switch in range(machine.switch_count)}
+    roots = draw.sample(range(machine.switch_count), min(3, machine.switch_count))
+    named = tmp_path / "ids"
+    named.write_text("".join(f"{guids_[switch]} {number}\n" for switch, number in ids.items()))
+    options = Options(
+        roots=[guids_[root] for root in roots],
+        config={"ids_guid_file": str(named), "connect_roots": "TRUE"},
+    )
+    check(machine, "updn", tmp_path, text, options, roots=roots, ids=ids, connect_roots=True)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("engine", ["minhop", "updn"])
+def test_several_lids_are_spread_over_systems_first(engine: str, seed: int, tmp_path: Path) -> None:
+    machine, text = scrambled(irregular(seed), seed)
+    draw = random.Random(seed)
+    systems = {}
+    for switch, guid in enumerate(machine.switches().column("guid")):
+        systems[switch] = draw.randint(1, 4)
+        line = f"switchguid={guid}"
+        assert line in text
+        text = text.replace(line, f"sysimgguid=0x{systems[switch]:x}\n{line}")
+    roots = [0] if engine == "updn" else []
+    options = Options(lmc=2, roots=[machine.switches().column("guid")[root] for root in roots])
+    more = {"roots": roots} if roots else {}
+    check(machine, engine, tmp_path, text, options, systems=systems, **more)
 
 
 @pytest.mark.parametrize("lmc", [0, 1, 2])

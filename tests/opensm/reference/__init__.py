@@ -4,7 +4,8 @@ Independent of the package: dictionaries, lists and numpy arrays for the answer.
 switches. Written from descriptions, from the papers and from what the programs do.
 """
 
+from opensm.reference.minhop import dor, minhop, updn
 from opensm.reference.sssp import sssp
 from opensm.reference.wiring import Wiring, map_key
 
-__all__ = ["Wiring", "map_key", "sssp"]
+__all__ = ["Wiring", "dor", "map_key", "minhop", "sssp", "updn"]
