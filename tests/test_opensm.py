@@ -9,8 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 import runflat
-from opensm import reference, subnet
+from opensm import probe, reference, subnet
 from opensm.compare import differences
+from opensm.missing import Missing
 from opensm.numbering import Numbering
 from opensm.scramble import scrambled
 from opensm.subnet import Answer, Options, Subnet
@@ -36,7 +37,7 @@ def _programs() -> None:
         subnet.program_path("opensm")
         subnet.program_path("ibsim")
         subnet.shim_path()
-    except subnet.Missing as missing:
+    except Missing as missing:
         pytest.skip(str(missing))
 
 
@@ -230,6 +231,72 @@ def test_differences_are_told_in_words(tmp_path: Path) -> None:
         "1 of 32 entries differ",
         "s0.0 sends n3[1] nowhere, theirs to port 4 (s1.1)",
     ]
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        return probe.build(tmp_path_factory.mktemp("probe"))
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("engine", ["minhop", "dor", "updn", "ftree", "sssp", "dfsssp", "lash"])
+def test_the_probe_sees_each_step_and_changes_nothing(
+    engine: str, plugin: Path, tmp_path: Path
+) -> None:
+    with Subnet(runflat.make("4-ary 3-tree"), tmp_path / "subnet") as fabric:
+        alone = fabric.route(engine)
+        probed = fabric.route(engine, Options(probe=plugin))
+    assert alone.tables is not None
+    assert probed.tables is not None
+    assert (alone.tables == probed.tables).all()
+    assert alone.steps == []
+    assert [(step.engine, step.step, step.status) for step in probed.steps] == [
+        (engine, "build_lid_matrices", 0),
+        (engine, "ucast_build_fwd_tables", 0),
+    ]
+    assert all(0 < step.cpu_s < 10 for step in probed.steps)
+    assert (probed.lanes is not None) == (engine in ("dfsssp", "lash"))
+
+
+def test_the_probe_sees_the_lanes_of_dfsssp_and_lash(plugin: Path, tmp_path: Path) -> None:
+    machine, text = scrambled(runflat.make("torus(4,4; 1; 3)"), 1)
+    with Subnet(machine, tmp_path / "subnet", text=text) as fabric:
+        for engine in ("dfsssp", "lash"):
+            lanes = fabric.route(engine, Options(probe=plugin, lmc=int(engine == "dfsssp"))).lanes
+            assert lanes is not None
+            assert lanes.disagreeing == 0
+            used = np.unique(lanes.of_nodes)
+            assert len(used) > 1
+            assert used.max() < 8
+
+
+def test_torus_2qos_gives_the_lanes_of_its_paper_rules(plugin: Path, tmp_path: Path) -> None:
+    machine = runflat.make("torus(5,3,3)")
+    shape, coordinates = machine.coordinates() or ([], [])
+    guids = machine.switches().column("guid")
+    at = {tuple(place): switch for switch, place in enumerate(coordinates)}
+    lines = ["torus " + " ".join(map(str, shape))]
+    for axis in range(3):
+        place = tuple(int(axis == other) for other in range(3))
+        lines.append(f"{'xyz'[axis]}p_link {guids[0]} {guids[at[place]]}")
+    options = Options(probe=plugin, qos=True, torus="\n".join(lines) + "\n")
+    answer = ask(machine, "torus-2QoS", tmp_path, options)
+    assert answer.engine == "torus-2QoS", answer.failure
+    assert answer.lanes is not None
+    homes = {row["a"]: row["b"] for row in machine.links().to_rows() if row["a"] >= len(guids)}
+    for lid, endpoint in enumerate(answer.numbering.endpoints):
+        target = coordinates[homes[endpoint.node]]
+        for switch, source in enumerate(coordinates):
+            if source == target:
+                continue
+            sides = zip(source, target, shape, strict=True)
+            wraps = [2 * abs(a - b) > size for a, b, size in sides]
+            assert answer.lanes.of_nodes[switch, lid] == sum(w << d for d, w in enumerate(wraps))
+    straight, turning_back = answer.sl2vl[0][1, 3], answer.sl2vl[0][3, 1]
+    assert straight.tolist() == [0, 0, 1, 1, 0, 0, 1, 1, 4, 4, 5, 5, 4, 4, 5, 5]
+    assert turning_back.tolist() == [2, 3, 2, 3, 2, 3, 2, 3, 6, 7, 6, 7, 6, 7, 6, 7]
 
 
 @pytest.mark.parametrize("fabric", FABRICS)

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from opensm import dumps
+from opensm import dumps, probe
+from opensm.missing import Missing
 from opensm.numbering import Numbering
 
 if TYPE_CHECKING:
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from runflat import Machine
-
-
-class Missing(Exception):  # noqa: N818
-    """A program or library is not installed; the message says which package has it."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +64,8 @@ class Options:
         Further environment variables.
     preload : sequence of Path
         Libraries to load ahead of the others.
+    probe : Path or None
+        The library that `probe.build` made, to have times and path SLs.
     fallback : bool
         Whether MinHop may replace an engine that fails.
     start : str or None
@@ -87,6 +86,7 @@ class Options:
     extra: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     preload: Sequence[Path] = ()
+    probe: Path | None = None
     fallback: bool = False
     start: str | None = None
     timeout_s: float = 120
@@ -110,6 +110,12 @@ class Answer:
         Which port a dense LID is.
     warnings : list of str
         Errors in the log.
+    sl2vl : dict
+        With QoS on: by switch a (ports + 1, ports + 1, 16) array, the virtual lane for (in port, out port, SL); empty without.
+    steps : list of probe.Step
+        With a probe: times of the routing steps.
+    lanes : probe.Lanes or None
+        With a probe and an engine that gives path SLs: these.
     folder : Path
         Where the log and the dumps are.
     """
@@ -121,6 +127,9 @@ class Answer:
     numbering: Numbering
     warnings: list[str]
     folder: Path
+    sl2vl: dict[int, NDArray[np.uint8]] = field(default_factory=dict)
+    steps: list[probe.Step] = field(default_factory=list)
+    lanes: probe.Lanes | None = None
 
 
 class Subnet:
@@ -219,10 +228,12 @@ class Subnet:
         (folder / "opensm.conf").write_text(configuration(names, options, folder), encoding="ascii")
         hosts = self._hosts(numbering)
         start = next(iter(hosts)) if options.start is None else int(options.start, 16)
-        preload = [*map(str, options.preload), self.environment["LD_PRELOAD"]]
+        probed = [] if options.probe is None else [options.probe]
+        preload = [*map(str, [*probed, *options.preload]), self.environment["LD_PRELOAD"]]
         variables = {
             **os.environ, **self.environment, "SIM_HOST": hosts[start], "LD_PRELOAD": ":".join(preload),
-            "OSM_TMP_DIR": str(folder), "OSM_CACHE_DIR": str(folder), **options.environment,
+            "OSM_TMP_DIR": str(folder), "OSM_CACHE_DIR": str(folder),
+            "RUNFLAT_PROBE": str(folder), **options.environment,
         }  # fmt: skip
         command = [
             program_path("opensm"), "-F", str(folder / "opensm.conf"), "-o",
@@ -231,7 +242,7 @@ class Subnet:
         ending = watch(command, variables, folder, options.timeout_s)
         if self._ibsim is None or self._ibsim.poll() is not None:
             raise RuntimeError(f"ibsim died: {(self.folder / 'ibsim.log').read_text()}")
-        return answer(folder, numbering, ending)
+        return answer(folder, numbering, ending, self._homes(numbering))
 
     def _hosts(self, numbering: Numbering) -> dict[int, str]:
         """Return how ibsim calls the part of each port GUID; endpoints with a living cable come first."""
@@ -250,6 +261,16 @@ class Subnet:
         }
         hosts.update({guid: f"S-{guid:016x}" for guid in numbering.switches})
         return hosts
+
+    def _homes(self, numbering: Numbering) -> list[int | None]:
+        """Return the switch of each endpoint."""
+        first = self.machine.switch_count
+        found: dict[tuple[int, int], int] = {}
+        for row in self.machine.links().to_rows():
+            for end, other in (("a", "b"), ("b", "a")):
+                if row["alive"] and row[end] >= first > row[other]:
+                    found[row[end], row[f"{end}_port"]] = row[other]
+        return [found.get((endpoint.node, endpoint.port)) for endpoint in numbering.endpoints]
 
     def _wait(self) -> None:
         """Wait until ibsim listens."""
@@ -304,6 +325,8 @@ def configuration(engines: str, options: Options, folder: Path) -> str:
     if options.torus:
         (folder / "torus-2QoS.conf").write_text(options.torus, encoding="ascii")
         lines["torus_config"] = str(folder / "torus-2QoS.conf")
+    if options.probe is not None:
+        lines["event_plugin_name"] = probe.NAME
     if options.max_op_vls is not None:
         lines["max_op_vls"] = str(options.max_op_vls)
     return "".join(f"{key} {value}\n" for key, value in {**lines, **options.config}.items())
@@ -364,7 +387,9 @@ def watch(
             process.kill()
 
 
-def answer(folder: Path, numbering: Numbering, ending: int | None) -> Answer:
+def answer(
+    folder: Path, numbering: Numbering, ending: int | None, homes: list[int | None]
+) -> Answer:
     """Read what a run left behind.
 
     Parameters
@@ -375,6 +400,8 @@ def answer(folder: Path, numbering: Numbering, ending: int | None) -> Answer:
         Our numbers.
     ending : int or None
         What `watch` returned.
+    homes : list of int or None
+        Switch of each endpoint.
 
     Returns
     -------
@@ -388,15 +415,28 @@ def answer(folder: Path, numbering: Numbering, ending: int | None) -> Answer:
     given = dumps.guid2lid(cache) if cache.exists() else {}
     lids = dumps.real_lids(numbering, given)
     if ending == 0 and configured:
-        tables = dumps.tables(folder / "opensm-lfts.dump", numbering, lids)
-        return Answer(configured[-1], None, tables, lids, numbering, warnings, folder)
+        mapping = folder / "opensm-sl2vl.dump"
+        programmed = dumps.sl2vl(mapping) if mapping.exists() else {}
+        return Answer(
+            engine=configured[-1],
+            failure=None,
+            tables=dumps.tables(folder / "opensm-lfts.dump", numbering, lids),
+            lids=lids,
+            numbering=numbering,
+            warnings=warnings,
+            folder=folder,
+            sl2vl={at: programmed[g] for at, g in enumerate(numbering.switches) if g in programmed},
+            steps=probe.steps(folder),
+            lanes=probe.lanes(folder, numbering, lids, homes),
+        )
     texts = [text for _, text in log]
     since = next((at for at, text in enumerate(texts) if "MASTER" in text), -1)
     until = next((at for at, text in enumerate(texts) if GAVE_UP in text), len(texts))
     said = "; ".join(texts[since + 1 : until])
     if ending is not None:
         said = f"opensm ended with status {ending}; {said}"
-    return Answer(None, said, None, lids, numbering, warnings, folder)
+    steps = probe.steps(folder)
+    return Answer(None, said, None, lids, numbering, warnings, folder, steps=steps)
 
 
 def program_path(name: str) -> str:
