@@ -5,6 +5,7 @@
 //! OpenSM, from Python or from here passes through the same proof.
 
 mod acyclic;
+mod balance;
 pub mod cdg;
 pub mod check;
 pub mod engines;

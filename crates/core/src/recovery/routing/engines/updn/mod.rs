@@ -19,7 +19,8 @@ mod roots;
 use crate::ids::SwitchId;
 use crate::machine::SwitchGraph;
 use crate::params::Args;
-use crate::recovery::routing::hops::{HopMatrix, Spread, balance};
+use crate::recovery::routing::balance::{Spread, balance};
+use crate::recovery::routing::hops::HopMatrix;
 use crate::recovery::routing::{Compat, Engine, Outcome, RouteOptions, Routing};
 
 pub use roots::roots_by_rule;
