@@ -173,11 +173,11 @@ def test_wrong_options_are_refused(arguments: list[str], parts: list[str]) -> No
     ("content", "parts"),
     [
         (None, ["No such file"]),
-        ("", ["names no root", "one GUID or name a line"]),
-        ("# nothing\n\n", ["names no root"]),
-        ("0x1234\n", ["0x1234"]),
+        ("", ["there is no GUID in it", "write one GUID a line"]),
+        ("# nothing\n\n", ["there is no GUID in it"]),
+        ("0x1234\n", ["none of its 1 GUIDs is of this fabric"]),
         ("stage114 mlx4_0\n", ["is a node; a switch is wanted"]),
-        (b"\xff\xfe\x00", ["cannot be read"]),
+        (b"\xff\xfe\x00", [":1:", "there is no switch"]),
     ],
 )
 def test_a_bad_roots_file_is_refused(

@@ -30,7 +30,12 @@ __all__ = [
     "fit_line",
     "formats",
     "generators",
+    "opensm_command",
+    "read_guids",
+    "read_tables",
+    "table_formats",
     "workloads",
+    "write_tables",
 ]
 
 __version__: str
@@ -196,6 +201,7 @@ class Routing:
     @property
     def layers(self) -> int: ...
     def service_levels(self) -> NDArray[np.uint8] | None: ...
+    def sl_to_vl(self) -> list[NDArray[np.uint8]] | None: ...
     def check(self) -> _Check: ...
     def lost_paths(self, broken: Machine) -> int: ...
     def changed_entries(self, other: Routing) -> int: ...
@@ -238,3 +244,21 @@ def fit_line(points: Sequence[tuple[float, float]]) -> dict[str, float | None] |
 def crossings(
     lines: Sequence[tuple[float, float]], first: float, last: float
 ) -> list[tuple[float, int, int]]: ...
+def read_tables(
+    machine: Machine,
+    tables: tuple[bytes, str],
+    guid2lid: tuple[bytes, str] | None,
+    levels: tuple[bytes, str] | None,
+    sl_to_vl: tuple[bytes, str] | None,
+    lmc: int | None,
+) -> tuple[Routing, str, list[tuple[str, int, str]]]: ...
+def read_guids(
+    machine: Machine, file: tuple[bytes, str], kind: str
+) -> tuple[list[str], list[tuple[str, int, str]]]: ...
+def table_formats() -> list[tuple[str, str]]: ...
+def write_tables(
+    routing: Routing, format: str, guid2lid: tuple[bytes, str] | None, plane: int | None
+) -> str: ...
+def opensm_command(
+    routing: Routing, file: str, cache: str | None, engine: str | None
+) -> tuple[str, list[str]]: ...

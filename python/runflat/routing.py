@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from runflat import _core, plugins
-from runflat._core import RoutingError, WorkloadError
+from runflat._core import FormatError, RoutingError, WorkloadError
 from runflat.simulation import Congestion
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from runflat.machine import Machine
@@ -100,10 +103,112 @@ class Routing:
 
     outcome = "routed"
 
-    def __init__(self, machine: Machine, core: _core.Routing, engine: str | None) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        core: _core.Routing,
+        engine: str | None,
+        *,
+        warnings: Sequence[str] = (),
+    ) -> None:
         self.machine = machine
         self.engine = engine
+        self.warnings = list(warnings)
         self._core = core
+
+    @classmethod
+    def read(
+        cls,
+        machine: Machine,
+        path: str | Path,
+        *,
+        guid2lid: str | Path | None = None,
+        sl: str | Path | None = None,
+        sl2vl: str | Path | None = None,
+        lmc: int | None = None,
+    ) -> Routing:
+        """Read forwarding tables from a file, as OpenSM or `ibroute` write them.
+
+        Parameters
+        ----------
+        machine : Machine
+            The fabric they belong to, broken or not.
+        path : str or Path
+            `opensm-lfts.dump`, output of `ibroute` or `dump_fts`, or `opensm.fdbs`.
+        guid2lid : str or Path, optional
+            OpenSM's LID file, where tables name no port GUIDs and the fabric file's LIDs are old.
+        sl, sl2vl : str or Path, optional
+            Service levels and SL-to-VL tables as `Routing.write` writes them; all on lane 0 without.
+        lmc : int, optional
+            LID mask count; default: what the tables show.
+
+        Returns
+        -------
+        Routing
+            To be checked and simulated like any other; `.warnings` says what was odd in the files.
+
+        Raises
+        ------
+        FormatError
+            If a file cannot be read, with the line, what was found and what is allowed.
+        """
+        tables = read_file(path)
+        core, format, warnings = _core.read_tables(
+            machine._core,
+            tables,
+            None if guid2lid is None else read_file(guid2lid),
+            None if sl is None else read_file(sl),
+            None if sl2vl is None else read_file(sl2vl),
+            lmc,
+        )
+        told = [f"{label}:{line}: {text}" for label, line, text in warnings]
+        return cls(machine, core, f"{format} {path}", warnings=told)
+
+    def write(
+        self, format: str, *, guid2lid: str | Path | None = None, plane: int | None = None
+    ) -> str:
+        """Write the tables, or what goes with them, as text.
+
+        Parameters
+        ----------
+        format : str
+            `opensm` (what `opensm -R file -U` loads), `ibroute`, `fdbs`; `sl` and `sl2vl` for the lanes as CSV;
+            `guid2lid` for the LIDs that the others use.
+        guid2lid : str or Path, optional
+            OpenSM's LID file, if LIDs are to be as there.
+        plane : int, optional
+            The one plane to write; default: all.
+
+        Returns
+        -------
+        str
+            The text; empty for `sl2vl` if every lane is its service level.
+
+        Raises
+        ------
+        FormatError
+            If there is no such format or a subnet has not enough LIDs.
+        """
+        known = None if guid2lid is None else read_file(guid2lid)
+        return _core.write_tables(self._core, format, known, plane)
+
+    def opensm_command(self, file: str, *, cache: str | None = None) -> tuple[str, list[str]]:
+        """Return the OpenSM command that loads tables written to `file`, and what to know before running it.
+
+        Parameters
+        ----------
+        file : str
+            Where the tables were written in format `opensm`.
+        cache : str, optional
+            The folder with `guid2lid`, if LIDs are to be as there.
+
+        Returns
+        -------
+        (str, list of str)
+            A command for a shell, and sentences, the gravest first.
+        """
+        engine = None if self.engine is None else self.engine.partition("(")[0].strip()
+        return _core.opensm_command(self._core, file, cache, engine)
 
     @classmethod
     def from_tables(
@@ -175,6 +280,11 @@ class Routing:
         """Service level of each (source switch, LID), the shape of `tables`; None if all are 0."""
         levels = self._core.service_levels()
         return None if levels is None else levels.reshape(self._shape)
+
+    @property
+    def sl_to_vl(self) -> list[NDArray[np.uint8]] | None:
+        """By switch, the lane for (input port, output port, service level), port 0 being the switch; None if lane = level."""
+        return self._core.sl_to_vl()
 
     @property
     def _shape(self) -> tuple[int, int]:
@@ -263,6 +373,14 @@ class Routing:
 
     def __repr__(self) -> str:
         return f"<runflat.Routing of {self.machine.name} by {self.engine or 'given tables'}>"
+
+
+def read_file(path: str | Path) -> tuple[bytes, str]:
+    """Read a file; returns its bytes and what messages call it."""
+    try:
+        return Path(path).read_bytes(), str(path)
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be read: {error.strerror}; give a file") from error
 
 
 LMC_MAX = 7

@@ -12,6 +12,7 @@ mod route_inputs;
 mod routing;
 mod simulation;
 mod table;
+mod tables;
 
 /// The compiled half of the `runflat` package.
 #[pymodule]
@@ -34,6 +35,8 @@ mod _core {
     use super::routing::Routing;
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::tables::{opensm_command, read_guids, read_tables, table_formats, write_tables};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::ndarray::Array3;
+use numpy::{IntoPyArray, PyArray1, PyArray3};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use runflat_core::machine::{LMC_MAX, Names, SwitchGraph, View};
@@ -10,7 +11,7 @@ use runflat_core::measure::lost_paths;
 use runflat_core::params::Given;
 use runflat_core::recovery::routing as core;
 use runflat_core::recovery::routing::check::check;
-use runflat_core::recovery::routing::{Lanes, Lft};
+use runflat_core::recovery::routing::{Lanes, Lft, SERVICE_LEVELS};
 
 use crate::errors::RoutingError;
 use crate::machine::Machine;
@@ -73,6 +74,19 @@ impl Routing {
                 Some(levels.clone().into_pyarray(py))
             }
         }
+    }
+
+    /// By switch, its SL-to-VL table by input port, output port and service level; None if lane = level.
+    fn sl_to_vl<'py>(&self, py: Python<'py>) -> Option<Vec<Bound<'py, PyArray3<u8>>>> {
+        let Lanes::ByPort(_, tables) = &self.routing.lanes else { return None };
+        let machine = self.view.machine();
+        let of = |switch| {
+            let ports = usize::from(machine.switch(switch).radix) + 1;
+            Array3::from_shape_fn((ports, ports, SERVICE_LEVELS), |(input, output, sl)| {
+                tables.lane(switch, input as u8, output as u8, sl as u8)
+            })
+        };
+        Some(machine.switches().map(|switch| of(switch).into_pyarray(py)).collect())
     }
 
     /// What walking every route finds; the fields of `runflat.Check`.

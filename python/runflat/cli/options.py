@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,11 +47,16 @@ def read_fabric(text: str, *, quiet: bool = False) -> Machine:
     is_file = Path(text).exists() or not _is_notation(text)
     machine = load(text) if is_file else make(text)
     if not quiet:
-        for warning in machine.warnings[:MOST_WARNINGS]:
-            click.echo(f"warning: {warning}", err=True)
-        if len(machine.warnings) > MOST_WARNINGS:
-            click.echo(f"warning: and {len(machine.warnings) - MOST_WARNINGS} more", err=True)
+        show_warnings(machine.warnings)
     return machine
+
+
+def show_warnings(warnings: Sequence[str]) -> None:
+    """Say what was odd in a file, the first few times."""
+    for warning in warnings[:MOST_WARNINGS]:
+        click.echo(f"warning: {warning}", err=True)
+    if len(warnings) > MOST_WARNINGS:
+        click.echo(f"warning: and {len(warnings) - MOST_WARNINGS} more", err=True)
 
 
 MOST_WARNINGS = 10
@@ -92,7 +97,7 @@ def print_json(outcome: str, values: dict[str, Any], *, seed: int | None = None)
     click.echo(json.dumps(head | values, ensure_ascii=False))
 
 
-def write_output(path: str | None, text: str) -> None:
+def write_output(path: str | None, text: str, *, quiet: bool = False) -> None:
     """Write text to a file in one piece, or to stdout."""
     if path is None or path == "-":
         click.echo(text, nl=not text.endswith("\n"))
@@ -110,7 +115,8 @@ def write_output(path: str | None, text: str) -> None:
             write_whole(target.resolve(), text.encode())
     except OSError as error:
         raise RunflatError(f"{path}: cannot be written: {error.strerror}") from error
-    click.echo(f"wrote {path}", err=True)
+    if not quiet:
+        click.echo(f"wrote {path}", err=True)
 
 
 def show_table(table: Table) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
-from runflat import Refusal, _core
+from runflat import Refusal, Routing, _core
 from runflat.cli.options import (
     FABRIC_HELP,
     break_fabric,
@@ -23,6 +23,7 @@ from runflat.cli.options import (
     show_table,
 )
 from runflat.cli.route.inputs import EngineInputs, engine_inputs, engine_option, title
+from runflat.cli.route.tables import TableFiles, table_files
 
 WORKLOADS = ", ".join(part["name"] for part in _core.workloads())
 
@@ -44,7 +45,7 @@ FEWEST_RANKS = 2
     name="simulate",
     epilog="Example: runflat simulate fabric.txt --engine updn",
     help=f"""\
-Run a workload over the routes of an engine and say what the fabric delivers.
+Run a workload over the routes of an engine, or of tables from a file, and say what the fabric delivers.
 
 The congestion mode shares channels max-min fairly; latency, buffers and deadlock are left out.
 
@@ -53,6 +54,7 @@ The congestion mode shares channels max-min fairly; latency, buffers and deadloc
 @click.argument("fabric")
 @engine_option
 @engine_inputs
+@table_files(required=False)
 @click.option("--traffic", default="uniform", show_default=True, help=f"Workload: {WORKLOADS}.")
 @params_option
 @click.option("--mode", type=click.Choice(["congestion"]), default="congestion", show_default=True)
@@ -65,6 +67,7 @@ def command(
     fabric: str,
     engine: str,
     inputs: EngineInputs,
+    files: TableFiles,
     traffic: str,
     params: tuple[str, ...],
     mode: str,
@@ -75,8 +78,11 @@ def command(
     as_json: bool,
 ) -> int:
     machine = break_fabric(read_fabric(fabric), faults_path)
-    routing = inputs.route(machine, engine)
-    head = {"engine": engine, "mode": mode, "traffic": traffic}
+    routing: Routing | Refusal
+    routing = inputs.route(machine, engine) if files.lft is None else files.read(machine)
+    made_by = engine if files.lft is None else None
+    head = {"engine": made_by, "lft": files.lft, "mode": mode, "traffic": traffic}
+    name = title(engine) if files.lft is None else files.lft
     if machine.rank_count < FEWEST_RANKS:
         # Nothing is left that could talk: a result of the failures, not a mistake in the command.
         routing = Refusal(f"{machine.rank_count} nodes are left that can send or receive")
@@ -84,7 +90,7 @@ def command(
         if as_json:
             print_json("refused", head | {"reason": routing.reason} | RESULTS, seed=seed)
         else:
-            click.echo(f"No throughput of {title(engine)} on {machine.name}: {routing.reason}")
+            click.echo(f"No throughput of {name} on {machine.name}: {routing.reason}")
         return 1
     check = routing.check()
     started = time.process_time()
@@ -109,9 +115,7 @@ def command(
         }
         print_json(result.outcome, head | {"reason": None} | values, seed=seed)
         return finding
-    click.echo(
-        f"{traffic} over {title(engine)} on {machine.name}: {result.throughput_gb_s:,.1f} GB/s"
-    )
+    click.echo(f"{traffic} over {name} on {machine.name}: {result.throughput_gb_s:,.1f} GB/s")
     rows: list[tuple[str, object]] = [
         ("ranks", int(received.size)),
         ("messages", result.messages),

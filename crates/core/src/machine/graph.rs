@@ -418,6 +418,19 @@ impl Lids {
         Lid((self.endpoints << self.lmc) + switch.0)
     }
 
+    /// The LID of a part that stands `offset` after its first, if it has that many.
+    #[inline]
+    #[must_use]
+    pub const fn at(self, owner: LidOwner, offset: u8) -> Option<Lid> {
+        match owner {
+            LidOwner::Endpoint(endpoint) if (offset as u32) < self.per_endpoint() => {
+                Some(Lid(self.of_endpoint(endpoint).0 + offset as u32))
+            }
+            LidOwner::Switch(switch) if offset == 0 => Some(self.of_switch(switch)),
+            _ => None,
+        }
+    }
+
     /// Who answers to `lid`.
     #[inline]
     #[must_use]

@@ -20,6 +20,7 @@ pub(crate) mod samples;
 mod summary;
 mod switch_graph;
 mod view;
+pub mod wire_lids;
 
 pub use bisection::{Bisection, bisection};
 pub use builder::{Builder, MachineError, Part};
@@ -33,3 +34,4 @@ pub use reach::{Groups, cut_nodes};
 pub use summary::{DegradedLink, Summary, UnbalancedLeaf};
 pub use switch_graph::SwitchGraph;
 pub use view::View;
+pub use wire_lids::{WireLidError, WireLids};

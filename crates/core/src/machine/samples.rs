@@ -5,6 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::{Builder, Machine, Part, View};
+use crate::ids::{LinkId, NodeId, SwitchId, VertexId};
 use crate::rng::Seed;
 use crate::units::LinkRate;
 
@@ -58,6 +59,75 @@ pub fn random_machine(
         let part = builder.node(format!("n{node}"), ports);
         for _ in 0..ports {
             builder.cable(part, parts[draw.index(switches)], LinkRate::QDR);
+        }
+    }
+    builder.build().unwrap()
+}
+
+/// The same broken fabric with its switches, switch ports, nodes and cables numbered in another order.
+pub fn shuffled(view: &View, seed: u64) -> View {
+    let old = view.machine();
+    let mut draw = Seed(seed).stream("test.shuffle", 0);
+    let mut builder = Builder::new(old.name(), old.synthetic());
+    let mut switches: Vec<SwitchId> = old.switches().collect();
+    let mut nodes: Vec<NodeId> = old.nodes().collect();
+    let mut links: Vec<LinkId> = old.links().collect();
+    draw.shuffle(&mut switches);
+    draw.shuffle(&mut nodes);
+    draw.shuffle(&mut links);
+    let mut moved = vec![None; old.vertex_count()];
+    for (new, &switch) in switches.iter().enumerate() {
+        let mut ports: Vec<u8> = (1..=old.switch(switch).radix).collect();
+        draw.shuffle(&mut ports);
+        let part = builder.switch_part(old.switch(switch).clone());
+        moved[old.switch_vertex(switch).index()] = Some((part, new as u32, ports));
+    }
+    for (new, &node) in nodes.iter().enumerate() {
+        let part = builder.node_part(old.node(node).clone());
+        let ports = (1..=old.node(node).radix).collect();
+        moved[old.node_vertex(node).index()] = Some((part, new as u32, ports));
+    }
+    let moved = |vertex: VertexId| moved[vertex.index()].as_ref().unwrap();
+    for &link in &links {
+        let [a, b] = old.ends(link).map(|end| {
+            let (part, _, ports) = moved(end.vertex);
+            (*part, ports[usize::from(end.port) - 1])
+        });
+        builder.cable_ports(a, b, old.rate(link));
+    }
+    let position = |dead: LinkId| links.iter().position(|&link| link == dead).unwrap() as u32;
+    let unusable = old.links().filter(|&link| !view.link_usable(link));
+    let links: Vec<LinkId> = unusable.map(|link| LinkId(position(link))).collect();
+    let dead = |vertex: &VertexId| !view.vertex_alive(*vertex);
+    let switches: Vec<SwitchId> = (old.switches().map(|switch| old.switch_vertex(switch)))
+        .filter(dead)
+        .map(|vertex| SwitchId(moved(vertex).1))
+        .collect();
+    let nodes: Vec<NodeId> = (old.nodes().map(|node| old.node_vertex(node)))
+        .filter(dead)
+        .map(|vertex| NodeId(moved(vertex).1))
+        .collect();
+    View::intact(Arc::new(builder.build().unwrap())).without(&links, &switches, &nodes)
+}
+
+/// Two machines beside each other, joined by nothing: two planes.
+pub fn beside(a: &Machine, b: &Machine) -> Machine {
+    let mut builder = Builder::new("two machines", true);
+    for (side, machine) in [a, b].into_iter().enumerate() {
+        let parts: Vec<Part> = (0..machine.vertex_count())
+            .map(|vertex| {
+                let vertex = VertexId::from_index(vertex);
+                let mut info = machine.part(vertex).clone();
+                info.guid = 2 * info.guid + side as u64;
+                match machine.as_switch(vertex) {
+                    Some(_) => builder.switch_part(info),
+                    None => builder.node_part(info),
+                }
+            })
+            .collect();
+        for link in machine.links() {
+            let [a, b] = machine.ends(link).map(|end| (parts[end.vertex.index()], end.port));
+            builder.cable_ports(a, b, machine.rate(link));
         }
     }
     builder.build().unwrap()

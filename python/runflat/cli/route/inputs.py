@@ -5,65 +5,67 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from runflat import Machine, Refusal, Routing, _core, plugins
-from runflat._core import FormatError
+from runflat.cli.options import show_warnings
+from runflat.routing import read_file
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
 class EngineInputs:
-    """The inputs that engines share, read from their files.
+    """The inputs that engines share.
 
     Attributes
     ----------
-    roots, compute_nodes, io_nodes, routing_order : list of str
-        GUIDs or names.
+    roots, cn, io, routing_order : str or None
+        GUID files.
     lmc, max_vl : int
         LID mask count and virtual lanes.
     compat : str or None
         Whose order breaks ties.
     """
 
-    roots: list[str]
-    compute_nodes: list[str]
-    io_nodes: list[str]
-    routing_order: list[str]
+    roots: str | None
+    cn: str | None
+    io: str | None
+    routing_order: str | None
     lmc: int
     max_vl: int
     compat: str | None
 
     def route(self, machine: Machine, engine: str) -> Routing | Refusal:
         """Route a machine by an engine's name or notation."""
-        return machine.route(engine, **vars(self))
+        return machine.route(
+            engine,
+            roots=self._guids(machine, self.roots, "switches"),
+            compute_nodes=self._guids(machine, self.cn, "endpoints"),
+            io_nodes=self._guids(machine, self.io, "endpoints"),
+            routing_order=self._guids(machine, self.routing_order, "owners"),
+            lmc=self.lmc,
+            max_vl=self.max_vl,
+            compat=self.compat,
+        )
+
+    def _guids(self, machine: Machine, path: str | None, kind: str) -> list[str]:
+        if path is None:
+            return []
+        found, warnings = _core.read_guids(machine._core, read_file(path), kind)
+        show_warnings([f"{label}:{line}: {text}" for label, line, text in warnings])
+        return found
 
 
 def engine_inputs(function: Function) -> Function:
     """Add the options; the command gets them as `inputs`."""
 
     @functools.wraps(function)
-    def command(
-        *args: Any,
-        roots: str | None,
-        cn: str | None,
-        io: str | None,
-        routing_order: str | None,
-        **rest: Any,
-    ) -> Any:
-        shared = {name: rest.pop(name) for name in ("lmc", "max_vl", "compat")}
-        inputs = EngineInputs(
-            roots=read_guids(roots, "root switch"),
-            compute_nodes=read_guids(cn, "compute node"),
-            io_nodes=read_guids(io, "I/O node"),
-            routing_order=read_guids(routing_order, "destination"),
-            **shared,
-        )
-        return function(*args, inputs=inputs, **rest)
+    def command(*args: Any, **rest: Any) -> Any:
+        own = {name: rest.pop(name) for name in EngineInputs.__dataclass_fields__}
+        return function(*args, inputs=EngineInputs(**own), **rest)
 
     options = [
         _file("--roots", "Root GUID file (opensm -a), one a line."),
@@ -106,23 +108,6 @@ def title(engine: str) -> str:
     titles = {part["name"]: part["title"] for part in _core.engines()}
     name, bracket, params = engine.partition("(")
     return titles.get(name.strip(), name) + bracket + params
-
-
-def read_guids(path: str | None, what: str) -> list[str]:
-    """Read a GUID file as OpenSM takes it: one a line, `#` begins a comment."""
-    if path is None:
-        return []
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(
-            f"{path}: cannot be read: {error}; give one GUID or name a line"
-        ) from error
-    found = [line.split("#")[0].strip() for line in lines]
-    found = [text for text in found if text]
-    if not found:
-        raise FormatError(f"{path}: names no {what}; give one GUID or name a line")
-    return found
 
 
 def _file(name: str, text: str) -> Callable[[Any], Any]:

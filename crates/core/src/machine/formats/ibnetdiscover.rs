@@ -19,7 +19,6 @@
 mod blocks;
 mod cables;
 mod levels;
-mod lids;
 mod line;
 mod rates;
 mod reader;

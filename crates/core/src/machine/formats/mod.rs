@@ -133,7 +133,7 @@ fn known(wanted: impl Fn(&dyn Format) -> bool) -> String {
 }
 
 /// What bytes look like that no format recognises.
-fn describe(bytes: &[u8], text: &str) -> String {
+pub(crate) fn describe(bytes: &[u8], text: &str) -> String {
     const SHOWN: usize = 60;
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return "found UTF-16 text (save it as UTF-8)".to_owned();

@@ -8,6 +8,7 @@ mod acyclic;
 pub mod cdg;
 pub mod check;
 pub mod engines;
+pub mod formats;
 mod hops;
 mod lanes;
 mod lft;

@@ -4,14 +4,25 @@ use std::fmt::Write;
 
 use super::super::FormatError;
 use super::blocks::{clean, reads_as_aggregation};
-use super::lids::{self, ExportLids};
 use super::line::{KIND, KINDS, SUMMARY};
 use crate::ids::{EndpointId, VertexId};
-use crate::machine::{Machine, NodeKind, PartInfo, PortRef};
+use crate::machine::{
+    LidOwner, Machine, NodeKind, PartInfo, PortRef, UNICAST_LIDS, WireLidError, WireLids,
+};
 
 /// Writes all switches, then all nodes, each with its cabled ports in order.
 pub(super) fn write(machine: &Machine) -> Result<String, FormatError> {
-    let lids = lids::assign(machine, "ibnetdiscover")?;
+    let lids = WireLids::of_machine(machine).map_err(|error| FormatError::Unwritable {
+        format: "ibnetdiscover",
+        reason: match error {
+            WireLidError::TooMany { plane, owners } => format!(
+                "{owners} ports and switches of plane {plane} need LIDs, a subnet has \
+                 {UNICAST_LIDS}"
+            ),
+            other => other.to_string(),
+        },
+        advice: "write it as json, which keeps everything; planning has no such limit".to_owned(),
+    })?;
     let mut writer = Writer { machine, lids, text: String::new() };
     writer.head();
     for vertex in 0..machine.vertex_count() {
@@ -22,7 +33,7 @@ pub(super) fn write(machine: &Machine) -> Result<String, FormatError> {
 
 struct Writer<'a> {
     machine: &'a Machine,
-    lids: ExportLids,
+    lids: WireLids,
     text: String,
 }
 
@@ -61,7 +72,7 @@ impl Writer<'_> {
             Some(switch) => {
                 put!(self, "switchguid=0x{:x}({:x})", info.guid, info.guid);
                 let base = if info.enhanced { "enhanced" } else { "base" };
-                let lid = self.lids.of_switch[switch.index()];
+                let lid = self.lids.first(LidOwner::Switch(switch));
                 put!(
                     self,
                     "Switch\t{} \"{id}\"\t\t# \"{name}\" {base} port 0 lid {lid} lmc {}",
@@ -105,12 +116,12 @@ impl Writer<'_> {
         }
         let _ = write!(self.text, "\t\t# ");
         if let Some(end) = self.endpoint(own) {
-            let lid = self.lids.of_endpoint[end.index()];
+            let lid = self.lids.first(LidOwner::Endpoint(end));
             let _ = write!(self.text, "lid {lid} lmc {} ", machine.endpoint_info(end).lmc);
         }
         let far_lid = match (machine.as_switch(far.vertex), self.endpoint(far)) {
-            (Some(switch), _) => self.lids.of_switch[switch.index()],
-            (None, Some(end)) => self.lids.of_endpoint[end.index()],
+            (Some(switch), _) => self.lids.first(LidOwner::Switch(switch)),
+            (None, Some(end)) => self.lids.first(LidOwner::Endpoint(end)),
             (None, None) => 0,
         };
         put!(self, "\"{name}\" lid {far_lid} {rate}");

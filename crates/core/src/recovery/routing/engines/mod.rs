@@ -14,6 +14,8 @@ registry! {
         torus_2qos::Torus2Qos,
         sssp::Sssp,
         dfsssp::Dfsssp,
+        lash::Lash,
+        ftree::FatTree,
     ]
 }
 

@@ -10,13 +10,20 @@
 //! Source: Schroeder et al., "Autonet", 1991; `reference/routing-engines.md`, section 5.
 //! Departs from OpenSM: of several switches that pass the rule, only those nearest to the nodes become roots (in a tree
 //! of more than about 400 nodes leaf switches pass it too); legality is exact by construction, not by a queue order.
+//! With `compat = opensm` both are as OpenSM has them, and the check tells whether a credit loop came of it.
 //! Limits: routes may be longer than the shortest; links near the roots of an irregular network become hot.
+
+mod as_opensm;
+mod roots;
 
 use crate::ids::SwitchId;
 use crate::machine::SwitchGraph;
 use crate::params::Args;
-use crate::recovery::routing::hops::{HopMatrix, Spread, balance, distances};
-use crate::recovery::routing::{Engine, Outcome, Refusal, RouteOptions, Routing};
+use crate::recovery::routing::hops::{HopMatrix, Spread, balance};
+use crate::recovery::routing::{Compat, Engine, Outcome, RouteOptions, Routing};
+
+pub use roots::roots_by_rule;
+use roots::{choose_roots, ranks};
 
 /// The Up*/Down* engine.
 pub struct UpDown;
@@ -35,11 +42,18 @@ impl Engine for UpDown {
     }
 
     fn route(&self, graph: &SwitchGraph<'_>, options: &RouteOptions, _args: &Args) -> Outcome {
-        let roots = match choose_roots(graph, &options.roots) {
+        let roots = match choose_roots(graph, &options.roots, options.compat) {
             Ok(roots) => roots,
             Err(refusal) => return Outcome::Refused(refusal),
         };
         let rank = ranks(graph, &roots);
+        if options.compat == Compat::OpenSm {
+            let ways = as_opensm::Ways::new(graph, &rank);
+            let lft = balance(graph, options, Spread::AllWays, |_, channel, _, target| {
+                ways.may_use(graph.slot(channel), target)
+            });
+            return Outcome::Routed(Routing::single_lane(lft));
+        }
         let up = |from: SwitchId, to: SwitchId| {
             (rank[to.index()], u32::MAX - to.0) < (rank[from.index()], u32::MAX - from.0)
         };
@@ -117,91 +131,4 @@ fn legal_distances(
         hops += 1;
     }
     *queue = descending;
-}
-
-/// Distance of each switch from the nearest root; switches that no root reaches rank last.
-fn ranks(graph: &SwitchGraph<'_>, roots: &[SwitchId]) -> Vec<u32> {
-    let mut rank = vec![u32::MAX; graph.switch_count()];
-    let mut queue = roots.to_vec();
-    for root in roots {
-        rank[root.index()] = 0;
-    }
-    let mut front = 0;
-    while let Some(&switch) = queue.get(front) {
-        front += 1;
-        for &head in graph.heads(switch) {
-            if rank[head.index()] == u32::MAX {
-                rank[head.index()] = rank[switch.index()] + 1;
-                queue.push(head);
-            }
-        }
-    }
-    rank
-}
-
-/// The roots that Up*/Down* finds by rule, ascending; `None` if a part of the fabric with nodes has none.
-#[must_use]
-pub fn roots_by_rule(graph: &SwitchGraph<'_>) -> Option<Vec<SwitchId>> {
-    choose_roots(graph, &[]).ok()
-}
-
-/// The given roots that are alive, or those that OpenSM's rule finds; a refusal if a set of joined switches has none.
-fn choose_roots(graph: &SwitchGraph<'_>, given: &[SwitchId]) -> Result<Vec<SwitchId>, Refusal> {
-    let mut roots = Vec::new();
-    for members in graph.joined_switches() {
-        let start = members[0];
-        let needs_routes = members.iter().any(|&switch| !graph.attached(switch).is_empty());
-        let found: Vec<SwitchId> = if given.is_empty() {
-            find_roots(graph, &members)
-        } else {
-            given.iter().copied().filter(|root| members.binary_search(root).is_ok()).collect()
-        };
-        match (found.is_empty(), needs_routes) {
-            (false, _) => roots.extend(found),
-            // Switches without nodes carry no traffic; any of them will do.
-            (true, false) => roots.push(start),
-            (true, true) => return Err(no_root(start, given.is_empty())),
-        }
-    }
-    roots.sort_unstable();
-    roots.dedup();
-    Ok(roots)
-}
-
-fn no_root(switch: SwitchId, automatic: bool) -> Refusal {
-    let reason = if automatic {
-        "no switch is a root: from none are more than 90 % of the nodes equally far and the rest \
-         spread thinly; give roots"
-    } else {
-        "none of the given roots is alive in the part of the fabric with this switch; give one there"
-    };
-    Refusal { reason: reason.to_owned(), switch: Some(switch) }
-}
-
-/// OpenSM's rule on one set of joined switches, then the nearest of those that pass it.
-fn find_roots(graph: &SwitchGraph<'_>, members: &[SwitchId]) -> Vec<SwitchId> {
-    let ports: usize = members.iter().map(|&switch| graph.attached(switch).len()).sum();
-    let mut row = vec![HopMatrix::FAR; graph.switch_count()];
-    let mut queue = Vec::new();
-    let mut passed: Vec<(u16, SwitchId)> = Vec::new();
-    for &switch in members {
-        distances(graph, switch, &mut row, &mut queue);
-        let mut at_distance: Vec<usize> = Vec::new();
-        for &member in &queue {
-            let hops = usize::from(row[member.index()]);
-            at_distance.resize(at_distance.len().max(hops + 1), 0);
-            at_distance[hops] += graph.attached(member).len();
-        }
-        let most =
-            |share: usize| at_distance.iter().filter(|&&at| at * 100 > ports * share).count();
-        if most(90) == 1 && most(5) == 1 {
-            let distance = at_distance.iter().position(|&at| at * 100 > ports * 90);
-            passed.push((distance.unwrap_or_default() as u16, switch));
-        }
-        for &member in &queue {
-            row[member.index()] = HopMatrix::FAR;
-        }
-    }
-    let nearest = passed.iter().map(|&(distance, _)| distance).min();
-    passed.into_iter().filter(|&(d, _)| Some(d) == nearest).map(|(_, switch)| switch).collect()
 }

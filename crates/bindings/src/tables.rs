@@ -1,0 +1,161 @@
+//! Forwarding tables, lanes and GUID lists as files have them.
+
+use pyo3::prelude::*;
+use runflat_core::ids::EndpointId;
+use runflat_core::machine::formats::Warning;
+use runflat_core::machine::{LidOwner, Machine as CoreMachine, SwitchGraph, WireLids};
+use runflat_core::recovery::routing::formats::{
+    self, Export, TABLE_FORMATS, TableError, guid_list, lanes_csv, load_command,
+};
+use runflat_core::recovery::routing::{Lanes, Routing as CoreRouting, SlToVl};
+
+use crate::errors::{FormatError, RoutingError};
+use crate::machine::Machine;
+use crate::raise;
+use crate::routing::Routing;
+
+/// A file: what is in it and what messages call it.
+type File = (Vec<u8>, String);
+type Warnings = Vec<(String, usize, String)>;
+
+fn told(warnings: Vec<Warning>, label: &str) -> Warnings {
+    warnings.into_iter().map(|one| (label.to_owned(), one.line, one.text)).collect()
+}
+
+/// LIDs of the subnet: from `guid2lid`, or those of the fabric file.
+fn wire_lids(
+    machine: &CoreMachine,
+    guid2lid: Option<&File>,
+    lmc: Option<u8>,
+) -> Result<(WireLids, Warnings), TableError> {
+    match (guid2lid, lmc) {
+        (Some((bytes, label)), _) => {
+            let (lids, warnings) = WireLids::read_guid2lid(machine, bytes, label)?;
+            Ok((lids, told(warnings, label)))
+        }
+        (None, Some(lmc)) => Ok((WireLids::with_lmc(machine, lmc)?, Vec::new())),
+        (None, None) => Ok((WireLids::of_machine(machine)?, Vec::new())),
+    }
+}
+
+/// Reads tables and, if given, the lanes that go with them; returns the routing, its format and warnings (file, line, text).
+#[pyfunction]
+#[pyo3(signature = (machine, tables, guid2lid, levels, sl_to_vl, lmc))]
+pub fn read_tables(
+    py: Python<'_>,
+    machine: &Machine,
+    tables: File,
+    guid2lid: Option<File>,
+    levels: Option<File>,
+    sl_to_vl: Option<File>,
+    lmc: Option<u8>,
+) -> PyResult<(Routing, &'static str, Warnings)> {
+    let view = machine.view.clone();
+    let read = || -> Result<_, TableError> {
+        let machine = view.machine();
+        let (wire, mut warnings) = wire_lids(machine, guid2lid.as_ref(), None)?;
+        let (bytes, label) = &tables;
+        let import = formats::read(bytes, label, machine, &wire, lmc)?;
+        warnings.extend(told(import.warnings, label));
+        let mut routing = CoreRouting::single_lane(import.lft);
+        if let Some((bytes, label)) = &levels {
+            let lids = routing.lft.lids();
+            let (levels, more) = lanes_csv::read_levels(bytes, label, machine, &wire, lids)?;
+            warnings.extend(told(more, label));
+            let mut mapping: Option<SlToVl> = None;
+            if let Some((bytes, label)) = &sl_to_vl {
+                let (found, more) = lanes_csv::read_sl_to_vl(bytes, label, machine)?;
+                warnings.extend(told(more, label));
+                mapping = Some(found);
+            }
+            let lanes = lanes_csv::lanes(levels, mapping);
+            routing = CoreRouting::in_lanes(routing.lft, lanes);
+        }
+        Ok((routing, import.format, warnings))
+    };
+    let (routing, format, warnings) = py.detach(read).map_err(raise::<FormatError>)?;
+    Ok((Routing::new(view, routing), format, warnings))
+}
+
+/// Finds the parts that a GUID file names: `switches`, `endpoints` or `owners`, as texts that engines take.
+#[pyfunction]
+pub fn read_guids(
+    machine: &Machine,
+    file: File,
+    kind: &str,
+) -> PyResult<(Vec<String>, Warnings)> {
+    let machine = machine.view.machine();
+    let (bytes, label) = &file;
+    let switch = |guid: u64| format!("0x{guid:016x}");
+    let endpoint = |end: EndpointId| format!("0x{:016x}", machine.endpoint_info(end).guid);
+    let found = match kind {
+        "switches" => guid_list::switches(bytes, label, machine).map(|(found, warnings)| {
+            (found.into_iter().map(|s| switch(machine.switch(s).guid)).collect(), warnings)
+        }),
+        "endpoints" => guid_list::endpoints(bytes, label, machine).map(|(found, warnings)| {
+            (found.into_iter().map(endpoint).collect::<Vec<_>>(), warnings)
+        }),
+        _ => guid_list::owners(bytes, label, machine).map(|(found, warnings)| {
+            let text = |owner| match owner {
+                LidOwner::Switch(s) => switch(machine.switch(s).guid),
+                LidOwner::Endpoint(end) => endpoint(end),
+            };
+            (found.into_iter().map(text).collect(), warnings)
+        }),
+    };
+    let (names, warnings) = found.map_err(raise::<FormatError>)?;
+    Ok((names, told(warnings, label)))
+}
+
+/// Every table format: name and summary.
+#[pyfunction]
+pub fn table_formats() -> Vec<(&'static str, &'static str)> {
+    TABLE_FORMATS.iter().map(|format| (format.names()[0], format.summary())).collect()
+}
+
+/// Writes tables in a format of theirs, or `sl`, `sl2vl` or `guid2lid`, which go with them.
+#[pyfunction]
+#[pyo3(signature = (routing, format, guid2lid, plane))]
+pub fn write_tables(
+    py: Python<'_>,
+    routing: &Routing,
+    format: &str,
+    guid2lid: Option<File>,
+    plane: Option<u32>,
+) -> PyResult<String> {
+    let (view, routing) = (&routing.view, &routing.routing);
+    let machine = view.machine();
+    let planes = machine.plane_count() as u32;
+    if let Some(plane) = plane.filter(|&plane| plane >= planes) {
+        let wrong = format!("`plane` is a number from 0 to {}, got {plane}", planes.max(1) - 1);
+        return Err(raise::<RoutingError>(wrong));
+    }
+    let write = || -> Result<String, TableError> {
+        let lids = routing.lft.lids();
+        let (wire, _) = wire_lids(machine, guid2lid.as_ref(), Some(lids.lmc()))?;
+        match (format, &routing.lanes) {
+            ("guid2lid", _) => Ok(wire.write_guid2lid(machine, plane.unwrap_or(0))),
+            ("sl", lanes) => lanes_csv::write_levels(machine, &wire, lids, lanes),
+            ("sl2vl", Lanes::ByPort(_, tables)) => Ok(lanes_csv::write_sl_to_vl(machine, tables)),
+            ("sl2vl", _) => Ok(String::new()),
+            _ => {
+                let graph = SwitchGraph::new(view);
+                let export = Export { graph: &graph, wire: &wire, lft: &routing.lft, plane };
+                formats::write(&export, format)
+            }
+        }
+    };
+    py.detach(write).map_err(raise::<FormatError>)
+}
+
+/// The OpenSM command that loads tables written to `file`, and what to know before running it.
+#[pyfunction]
+pub fn opensm_command(
+    routing: &Routing,
+    file: &str,
+    cache: Option<&str>,
+    engine: Option<&str>,
+) -> (String, Vec<String>) {
+    let load = load_command(&routing.routing, file, cache, engine);
+    (load.command, load.notes)
+}

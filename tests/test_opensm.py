@@ -1,0 +1,313 @@
+"""Our tables, and the plain restatements in `opensm.reference`, against those of the real OpenSM on ibsim."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import runflat
+from opensm import probe, reference, subnet
+from opensm.compare import differences
+from opensm.missing import Missing
+from opensm.numbering import Numbering
+from opensm.scramble import scrambled
+from opensm.subnet import Answer, Options, Subnet
+from runflat import Machine, Routing
+
+IDENTICAL: list[str] = []
+"""Engines of ours whose tables must be OpenSM's in every entry on all of FABRICS.
+
+To come, with the mode in which we follow OpenSM's order: minhop, updn, dor, sssp, dfsssp.
+"""
+
+FABRICS = [
+    "4-ary 2-tree", "4-ary 3-tree", "6-ary 3-tree", "torus(4,4)", "random-regular(20; 5)",
+    "dragonfly(2,4,2)", "mesh(3,3; 2; 4)",
+]  # fmt: skip
+
+RESTATED = ["minhop", "dor", "updn", "sssp"]
+
+
+@pytest.fixture(autouse=True)
+def _programs() -> None:
+    try:
+        subnet.program_path("opensm")
+        subnet.program_path("ibsim")
+        subnet.shim_path()
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+def ask(
+    machine: Machine,
+    engine: str,
+    folder: Path,
+    options: Options | None = None,
+    text: str | None = None,
+) -> Answer:
+    with Subnet(machine, folder / "subnet", text=text) as fabric:
+        return fabric.route(engine, options)
+
+
+def irregular(seed: int) -> Machine:
+    """Draw a connected machine: parallel cables, bare switches, nodes with up to three cables."""
+    draw = random.Random(seed)
+    switches = [f"s{i}" for i in range(draw.randint(2, 40 if seed % 5 == 0 else 14))]
+    cables = [(name, switches[draw.randrange(at)]) for at, name in enumerate(switches) if at]
+    for _ in range(draw.randint(0, 3 * len(switches))):
+        a, b = draw.sample(switches, 2)
+        cables += [(a, b)] * draw.choice([1, 1, 1, 2, 3])
+    nodes = [f"n{i}" for i in range(draw.randint(1, 3 * len(switches)))]
+    for node in nodes:
+        cables += [(node, draw.choice(switches)) for _ in range(draw.choice([1, 1, 1, 1, 2, 3]))]
+    draw.shuffle(cables)
+    return Machine.build(f"irregular {seed}", switches=switches, nodes=nodes, cables=cables)
+
+
+def guids(numbering: Numbering, endpoints: list[int]) -> list[str]:
+    return [f"0x{numbering.endpoints[at].guid:016x}" for at in endpoints]
+
+
+def check(
+    machine: Machine,
+    engine: str,
+    folder: Path,
+    text: str | None,
+    options: Options | None = None,
+    **more: object,
+) -> None:
+    """Compare the restatement of an engine with OpenSM."""
+    options = options or Options()
+    theirs = ask(machine, engine, folder, options, text)
+    assert theirs.engine == engine, theirs.failure
+    assert theirs.tables is not None
+    restated: Callable[..., NDArray[np.uint8]] = getattr(reference, engine)
+    ours = restated(reference.Wiring.of(machine, lmc=options.lmc), **more)
+    assert differences(machine, ours, theirs.tables, lmc=options.lmc) == []
+
+
+def check_with_root(
+    machine: Machine, engine: str, folder: Path, text: str | None, lmc: int = 0
+) -> None:
+    """Compare, Up*/Down* with the first switch as its root."""
+    if engine == "updn":
+        root = machine.switches().column("guid")[0]
+        check(machine, engine, folder, text, Options(lmc=lmc, roots=[root]), roots=[0])
+    else:
+        check(machine, engine, folder, text, Options(lmc=lmc))
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+@pytest.mark.parametrize("engine", RESTATED)
+def test_the_restatement_makes_the_tables_of_opensm(
+    engine: str, fabric: str, tmp_path: Path
+) -> None:
+    check_with_root(runflat.make(fabric), engine, tmp_path, None)
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+@pytest.mark.parametrize("engine", RESTATED)
+def test_the_restatement_follows_the_guids(engine: str, fabric: str, tmp_path: Path) -> None:
+    machine, text = scrambled(runflat.make(fabric), 1)
+    check_with_root(machine, engine, tmp_path, text)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("engine", RESTATED)
+def test_the_restatement_holds_on_irregular_fabrics(engine: str, seed: int, tmp_path: Path) -> None:
+    machine, text = scrambled(irregular(seed), seed, lids=seed % 2 == 0)
+    check_with_root(machine, engine, tmp_path, text)
+
+
+@pytest.mark.parametrize("lmc", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("engine", RESTATED)
+def test_the_restatement_holds_with_several_lids(
+    engine: str, seed: int, lmc: int, tmp_path: Path
+) -> None:
+    machine, text = scrambled(irregular(seed), seed)
+    check_with_root(machine, engine, tmp_path, text, lmc)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("engine", ["minhop", "dor", "updn"])
+def test_named_ports_are_routed_first(engine: str, seed: int, tmp_path: Path) -> None:
+    machine, text = scrambled(irregular(seed), seed)
+    dense = {lids[0]: guid for guid, lids in Numbering.of(machine).dense().items()}
+    first = random.Random(seed).sample(sorted(dense), len(dense) // 2)
+    options = Options(
+        order=[f"0x{dense[lid]:016x}" for lid in first],
+        roots=machine.switches().column("guid")[:1] if engine == "updn" else (),
+    )
+    more = {"roots": [0]} if engine == "updn" else {}
+    check(machine, engine, tmp_path, text, options, first=first, **more)
+
+
+@pytest.mark.parametrize("fabric", ["4-ary 2-tree", "4-ary 3-tree", "XGFT(2; 4,6; 2,3)"])
+def test_updn_finds_the_same_roots(fabric: str, tmp_path: Path) -> None:
+    machine, text = scrambled(runflat.make(fabric), 2)
+    check(machine, "updn", tmp_path, text)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_updn_follows_ids_and_connects_roots(seed: int, tmp_path: Path) -> None:
+    machine, text = scrambled(irregular(seed), seed)
+    guids_ = machine.switches().column("guid")
+    draw = random.Random(seed)
+    ids = {switch: draw.randrange(1000) for switch in range(machine.switch_count)}
+    roots = draw.sample(range(machine.switch_count), min(3, machine.switch_count))
+    named = tmp_path / "ids"
+    named.write_text("".join(f"{guids_[switch]} {number}\n" for switch, number in ids.items()))
+    options = Options(
+        roots=[guids_[root] for root in roots],
+        config={"ids_guid_file": str(named), "connect_roots": "TRUE"},
+    )
+    check(machine, "updn", tmp_path, text, options, roots=roots, ids=ids, connect_roots=True)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("engine", ["minhop", "updn"])
+def test_several_lids_are_spread_over_systems_first(engine: str, seed: int, tmp_path: Path) -> None:
+    machine, text = scrambled(irregular(seed), seed)
+    draw = random.Random(seed)
+    systems = {}
+    for switch, guid in enumerate(machine.switches().column("guid")):
+        systems[switch] = draw.randint(1, 4)
+        line = f"switchguid={guid}"
+        assert line in text
+        text = text.replace(line, f"sysimgguid=0x{systems[switch]:x}\n{line}")
+    roots = [0] if engine == "updn" else []
+    options = Options(lmc=2, roots=[machine.switches().column("guid")[root] for root in roots])
+    more = {"roots": roots} if roots else {}
+    check(machine, engine, tmp_path, text, options, systems=systems, **more)
+
+
+@pytest.mark.parametrize("lmc", [0, 1, 2])
+@pytest.mark.parametrize("seed", range(5))
+def test_sssp_routes_named_nodes_first(seed: int, lmc: int, tmp_path: Path) -> None:
+    machine, text = scrambled(irregular(seed), seed)
+    numbering = Numbering.of(machine, lmc)
+    draw = random.Random(seed)
+    everyone = range(len(numbering.endpoints))
+    compute, io = (draw.sample(everyone, draw.randrange(len(everyone))) for _ in range(2))
+    options = Options(lmc=lmc, compute=guids(numbering, compute), io=guids(numbering, io))
+    check(machine, "sssp", tmp_path, text, options, compute=compute, io=io)
+
+
+def test_our_minhop_is_that_of_opensm_where_the_orders_agree(tmp_path: Path) -> None:
+    machine = runflat.make("16-ary 2-tree")
+    ours = machine.route("minhop")
+    assert isinstance(ours, Routing)
+    theirs = ask(machine, "minhop", tmp_path)
+    assert theirs.tables is not None
+    assert differences(machine, ours.tables, theirs.tables) == []
+
+
+def test_a_refusal_is_reported_and_not_replaced_by_minhop(tmp_path: Path) -> None:
+    machine = runflat.make("torus(4,4)")
+    refused = ask(machine, "torus-2QoS", tmp_path)
+    assert (refused.engine, refused.tables) == (None, None)
+    assert refused.failure is not None
+    assert "Enable QoS" in refused.failure
+
+
+def test_a_silent_fallback_is_seen(tmp_path: Path) -> None:
+    replaced = ask(runflat.make("torus(4,4)"), "updn", tmp_path, Options(fallback=True))
+    assert replaced.engine == "minhop"
+    assert any("updn" in warning for warning in replaced.warnings)
+
+
+def test_differences_are_told_in_words(tmp_path: Path) -> None:
+    machine = runflat.make("2-ary 2-tree")
+    theirs = ask(machine, "minhop", tmp_path).tables
+    assert theirs is not None
+    ours = theirs.copy()
+    ours[0, 3] = 255
+    told = differences(machine, ours, theirs)
+    assert told == [
+        "1 of 32 entries differ",
+        "s0.0 sends n3[1] nowhere, theirs to port 4 (s1.1)",
+    ]
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        return probe.build(tmp_path_factory.mktemp("probe"))
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("engine", ["minhop", "dor", "updn", "ftree", "sssp", "dfsssp", "lash"])
+def test_the_probe_sees_each_step_and_changes_nothing(
+    engine: str, plugin: Path, tmp_path: Path
+) -> None:
+    with Subnet(runflat.make("4-ary 3-tree"), tmp_path / "subnet") as fabric:
+        alone = fabric.route(engine)
+        probed = fabric.route(engine, Options(probe=plugin))
+    assert alone.tables is not None
+    assert probed.tables is not None
+    assert (alone.tables == probed.tables).all()
+    assert alone.steps == []
+    assert [(step.engine, step.step, step.status) for step in probed.steps] == [
+        (engine, "build_lid_matrices", 0),
+        (engine, "ucast_build_fwd_tables", 0),
+    ]
+    assert all(0 < step.cpu_s < 10 for step in probed.steps)
+    assert (probed.lanes is not None) == (engine in ("dfsssp", "lash"))
+
+
+def test_the_probe_sees_the_lanes_of_dfsssp_and_lash(plugin: Path, tmp_path: Path) -> None:
+    machine, text = scrambled(runflat.make("torus(4,4; 1; 3)"), 1)
+    with Subnet(machine, tmp_path / "subnet", text=text) as fabric:
+        for engine in ("dfsssp", "lash"):
+            lanes = fabric.route(engine, Options(probe=plugin, lmc=int(engine == "dfsssp"))).lanes
+            assert lanes is not None
+            assert lanes.disagreeing == 0
+            used = np.unique(lanes.of_nodes)
+            assert len(used) > 1
+            assert used.max() < 8
+
+
+def test_torus_2qos_gives_the_lanes_of_its_paper_rules(plugin: Path, tmp_path: Path) -> None:
+    machine = runflat.make("torus(5,3,3)")
+    shape, coordinates = machine.coordinates() or ([], [])
+    guids = machine.switches().column("guid")
+    at = {tuple(place): switch for switch, place in enumerate(coordinates)}
+    lines = ["torus " + " ".join(map(str, shape))]
+    for axis in range(3):
+        place = tuple(int(axis == other) for other in range(3))
+        lines.append(f"{'xyz'[axis]}p_link {guids[0]} {guids[at[place]]}")
+    options = Options(probe=plugin, qos=True, torus="\n".join(lines) + "\n")
+    answer = ask(machine, "torus-2QoS", tmp_path, options)
+    assert answer.engine == "torus-2QoS", answer.failure
+    assert answer.lanes is not None
+    homes = {row["a"]: row["b"] for row in machine.links().to_rows() if row["a"] >= len(guids)}
+    for lid, endpoint in enumerate(answer.numbering.endpoints):
+        target = coordinates[homes[endpoint.node]]
+        for switch, source in enumerate(coordinates):
+            if source == target:
+                continue
+            sides = zip(source, target, shape, strict=True)
+            wraps = [2 * abs(a - b) > size for a, b, size in sides]
+            assert answer.lanes.of_nodes[switch, lid] == sum(w << d for d, w in enumerate(wraps))
+    straight, turning_back = answer.sl2vl[0][1, 3], answer.sl2vl[0][3, 1]
+    assert straight.tolist() == [0, 0, 1, 1, 0, 0, 1, 1, 4, 4, 5, 5, 4, 4, 5, 5]
+    assert turning_back.tolist() == [2, 3, 2, 3, 2, 3, 2, 3, 6, 7, 6, 7, 6, 7, 6, 7]
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+@pytest.mark.parametrize(
+    "engine", IDENTICAL or [pytest.param("", marks=pytest.mark.skip("none yet"))]
+)
+def test_our_tables_are_those_of_opensm(engine: str, fabric: str, tmp_path: Path) -> None:
+    machine, text = scrambled(runflat.make(fabric), 1)
+    roots = [machine.switches().column("guid")[0]] if engine == "updn" else []
+    ours = machine.route(engine, roots=roots)
+    assert isinstance(ours, Routing)
+    theirs = ask(machine, engine, tmp_path, Options(roots=roots), text)
+    assert theirs.tables is not None, theirs.failure
+    assert differences(machine, ours.tables, theirs.tables) == []

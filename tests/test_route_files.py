@@ -1,0 +1,93 @@
+"""Tables through files and back, from the command line."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import runflat
+from command import STAGE, run
+from runflat import Routing
+
+TORUS = "torus(4,4; 2; 4)"
+
+
+@pytest.mark.parametrize("format", ["opensm", "ibroute", "fdbs"])
+@pytest.mark.parametrize("lmc", [0, 2])
+def test_exported_tables_are_checked_like_those_of_the_engine(
+    format: str, lmc: int, tmp_path: Path
+) -> None:
+    engine = ["--engine", "dfsssp", "--lmc", lmc]
+    out = tmp_path / "tables"
+    exported = run("route", "export", TORUS, *engine, "--to", format, "-o", out, "--json").json
+    assert exported["verdict"] == "ok"
+    tables, guid2lid, levels = (Path(path) for path in exported["files"])
+    files = ["--lft", tables, "--guid2lid", guid2lid, "--sl", levels]
+    again = run("route", "check", TORUS, *files, "--json").json
+    first = run("route", TORUS, *engine, "--json").json
+    same = first.keys() & again.keys() - {"seconds", "reason", "version"}
+    assert {key: again[key] for key in same} == {key: first[key] for key in same}
+    machine = runflat.make(TORUS)
+    read = Routing.read(machine, tables, guid2lid=guid2lid, sl=levels)
+    routing = machine.route("dfsssp", lmc=lmc)
+    assert isinstance(routing, Routing)
+    np.testing.assert_array_equal(read.tables, routing.tables)
+
+
+def test_without_its_lanes_a_routing_is_checked_on_lane_0(tmp_path: Path) -> None:
+    out = tmp_path / "tables"
+    run("route", "export", TORUS, "--engine", "dfsssp", "-o", out)
+    answer = run("route", "check", TORUS, "--lft", out / "opensm-lfts.dump")
+    assert answer.status == 1
+    assert "credit loop on lane 0" in answer.out
+
+
+def test_an_export_says_how_opensm_loads_it_and_what_is_lost(tmp_path: Path) -> None:
+    out = tmp_path / "tables"
+    answer = run("route", "export", TORUS, "--engine", "lash", "-o", out)
+    assert "-R file,no_fallback -U" in answer.out
+    assert "not free from deadlock when loaded like this" in answer.out
+    assert "-R lash,no_fallback" in answer.out
+
+
+def test_tables_of_a_file_are_simulated(tmp_path: Path) -> None:
+    run("route", "export", STAGE, "-o", tmp_path / "tables")
+    files = ["--lft", tmp_path / "tables" / "opensm-lfts.dump"]
+    from_file = run("simulate", STAGE, *files, "--json").json
+    from_engine = run("simulate", STAGE, "--json").json
+    assert from_file["throughput_gb_s"] == from_engine["throughput_gb_s"]
+    assert from_file["lft"] == str(files[1])
+
+
+def test_broken_fabrics_are_checked_with_their_old_tables(tmp_path: Path) -> None:
+    faults = tmp_path / "faults.json"
+    run("faults", "draw", STAGE, "--links", "2", "-o", faults)
+    run("route", "export", STAGE, "-o", tmp_path / "tables")
+    files = ["--lft", tmp_path / "tables" / "opensm-lfts.dump", "--faults", faults]
+    answer = run("route", "check", STAGE, *files, "--json")
+    assert answer.json["verdict"] == "incomplete"
+    intact, broken = runflat.load(STAGE), runflat.load(STAGE).fail(links=2)
+    routing = intact.route("minhop")
+    assert isinstance(routing, Routing)
+    assert answer.json["unreachable_pairs"] == routing.lost_paths(broken)
+
+
+def test_a_comparison_tells_what_an_outage_costs(tmp_path: Path) -> None:
+    faults = tmp_path / "faults.json"
+    run("faults", "draw", STAGE, "--links", "2", "-o", faults)
+    rows = run("route", "compare", STAGE, "--faults", faults, "--json").json["rows"]
+    by_engine = {row["engine"]: row for row in rows}
+    assert by_engine["minhop"]["lost_paths"] > 0
+    assert by_engine["minhop"]["changed_entries"] > 0
+    refused = [row for row in rows if row["outcome"] == "refused"]
+    assert all(row["reason"] and row["verdict"] is None for row in refused)
+
+
+def test_bad_table_files_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.txt"
+    wrong.write_text("no tables here\n")
+    answer = run("route", "check", STAGE, "--lft", wrong)
+    assert answer.status == 2
+    assert str(wrong) in answer.err
+    assert run("route", "check", STAGE, "--lft", tmp_path / "none").status == 2
+    assert run("route", "export", STAGE, "-o", tmp_path / "no" / "such").status == 2
