@@ -163,7 +163,10 @@ pub fn check(graph: &SwitchGraph<'_>, routing: &Routing) -> Check {
         forwarding_index: tally.forwarding_index,
         forwarding_index_max: most,
         forwarding_index_mean: if count == 0 { 0.0 } else { sum as f64 / count as f64 },
-        vls: lanes.count(),
+        vls: match lanes {
+            Lanes::ByPort(..) => (16 - tally.lanes_used.leading_zeros()).max(1) as u8,
+            _ => lanes.count(),
+        },
         cycle,
     }
 }
@@ -179,6 +182,8 @@ struct Tally {
     weight: Vec<u64>,
     /// Lanes in which routes leave each switch, a bit each.
     leaving: Vec<u16>,
+    /// Lanes of switch-switch channels in which routes travel where tables choose them, a bit each.
+    lanes_used: u16,
     shortest: Vec<u16>,
     queue: Vec<SwitchId>,
 }
@@ -194,6 +199,7 @@ impl Tally {
             tree: RouteTree::default(),
             weight: vec![0; graph.switch_count()],
             leaving: vec![0; graph.switch_count()],
+            lanes_used: 0,
             shortest: vec![HopMatrix::FAR; graph.switch_count()],
             queue: Vec::new(),
         }
@@ -210,6 +216,7 @@ impl Tally {
             *routes += more;
         }
         self.looping_pairs += other.looping_pairs;
+        self.lanes_used |= other.lanes_used;
         self.nonminimal_pairs += other.nonminimal_pairs;
         self
     }
@@ -331,6 +338,7 @@ impl Tally {
             }
             for &switch in self.tree.order().iter().rev() {
                 let Step::Forward(before) = self.tree.step(switch) else { continue };
+                self.lanes_used |= self.leaving[switch.index()];
                 let head = machine.head(before);
                 let next = SwitchId(head.vertex.0);
                 let Step::Forward(after) = self.tree.step(next) else { continue };

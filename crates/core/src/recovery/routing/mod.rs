@@ -20,6 +20,7 @@ mod tree;
 
 pub use acyclic::Acyclic;
 pub use check::{Check, Cycle, Verdict};
+pub use engines::torus_2qos::{TorusConf, TorusConfError, TorusDimension, TorusSeed};
 pub use lanes::{LaneError, Lanes, SERVICE_LEVELS, SlToVl};
 pub use lft::{Lft, LftError, Routing};
 pub use options::{Compat, RouteOptions};

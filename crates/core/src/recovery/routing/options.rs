@@ -1,5 +1,6 @@
 //! What an engine may be given: OpenSM's own inputs.
 
+use super::engines::torus_2qos::TorusConf;
 use crate::ids::{EndpointId, SwitchId};
 use crate::machine::LidOwner;
 
@@ -14,6 +15,8 @@ pub struct RouteOptions {
     pub io_nodes: Vec<EndpointId>,
     /// Destinations that MinHop's balancing takes first, in this order.
     pub routing_order: Vec<LidOwner>,
+    /// What the grid looks like, for torus-2QoS; none: as the machine's coordinates say.
+    pub torus_conf: Option<TorusConf>,
     /// LID mask count: every endpoint has 2^lmc LIDs; 0 to 7.
     pub lmc: u8,
     /// Virtual lanes that may be used, 1 to 15.
@@ -29,6 +32,7 @@ impl Default for RouteOptions {
             compute_nodes: Vec::new(),
             io_nodes: Vec::new(),
             routing_order: Vec::new(),
+            torus_conf: None,
             lmc: 0,
             max_vl: 8,
             compat: Compat::Plain,

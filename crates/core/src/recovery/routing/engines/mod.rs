@@ -11,6 +11,7 @@ registry! {
         minhop::MinHop,
         updn::UpDown,
         dor::Dor,
+        torus_2qos::Torus2Qos,
         sssp::Sssp,
         dfsssp::Dfsssp,
         lash::Lash,
