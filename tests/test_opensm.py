@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 import runflat
 from command import STAGE
-from opensm import probe, reference, subnet
+from opensm import probe, programs, reference
 from opensm.compare import differences
 from opensm.missing import Missing
 from opensm.numbering import Numbering
+from opensm.options import Options
 from opensm.scramble import scrambled
-from opensm.subnet import Answer, Options, Subnet
+from opensm.subnet import Answer, Subnet
 from runflat import Machine, Refusal
 
 IDENTICAL = ["minhop", "updn", "dor", "sssp", "dfsssp"]
@@ -32,9 +33,9 @@ RESTATED = ["minhop", "dor", "updn", "sssp"]
 @pytest.fixture(autouse=True)
 def _programs() -> None:
     try:
-        subnet.program_path("opensm")
-        subnet.program_path("ibsim")
-        subnet.shim_path()
+        programs.path("opensm")
+        programs.path("ibsim")
+        programs.shim()
     except Missing as missing:
         pytest.skip(str(missing))
 
@@ -90,10 +91,11 @@ def check(
 def check_with_root(
     machine: Machine, engine: str, folder: Path, text: str | None, lmc: int = 0
 ) -> None:
-    """Compare, Up*/Down* with the first switch as its root."""
+    """Compare, Up*/Down* with one switch as its root."""
     if engine == "updn":
-        root = machine.switches().column("guid")[0]
-        check(machine, engine, folder, text, Options(lmc=lmc, roots=[root]), roots=[0])
+        root = reference.Wiring.of(machine).switches[0]
+        options = Options(lmc=lmc, roots=[machine.switches().column("guid")[root]])
+        check(machine, engine, folder, text, options, roots=[root])
     else:
         check(machine, engine, folder, text, Options(lmc=lmc))
 
@@ -118,6 +120,15 @@ def test_the_restatement_follows_the_guids(engine: str, fabric: str, tmp_path: P
 def test_the_restatement_holds_on_irregular_fabrics(engine: str, seed: int, tmp_path: Path) -> None:
     machine, text = scrambled(irregular(seed), seed, lids=seed % 2 == 0)
     check_with_root(machine, engine, tmp_path, text)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("engine", RESTATED)
+def test_the_restatement_holds_on_broken_fabrics(engine: str, seed: int, tmp_path: Path) -> None:
+    machine = runflat.make("mesh(4,4; 2; 2)").fail(
+        seed=seed, links="25%", switches=seed % 3, nodes=seed
+    )
+    check_with_root(machine, engine, tmp_path, None)
 
 
 @pytest.mark.parametrize("lmc", [1, 2, 3])
@@ -181,6 +192,15 @@ def test_several_lids_are_spread_over_systems_first(engine: str, seed: int, tmp_
     options = Options(lmc=2, roots=[machine.switches().column("guid")[root] for root in roots])
     more = {"roots": roots} if roots else {}
     check(machine, engine, tmp_path, text, options, systems=systems, **more)
+
+
+@pytest.mark.parametrize("fabric", ["dragonfly(2,4,2)", "random-regular(20; 5)"])
+def test_dfsssp_has_the_tables_of_sssp(fabric: str, tmp_path: Path) -> None:
+    with Subnet(runflat.make(fabric), tmp_path / "subnet") as subnet:
+        one, other = (subnet.route(engine) for engine in ("sssp", "dfsssp"))
+    assert one.tables is not None
+    assert other.tables is not None
+    assert (one.tables == other.tables).all()
 
 
 @pytest.mark.parametrize("lmc", [0, 1, 2])
