@@ -108,6 +108,7 @@ class _RouteInputs(TypedDict):
     lmc: int
     max_vl: int
     compat: str | None
+    torus_conf: str | None
 
 @type_check_only
 class _Check(TypedDict):
@@ -183,6 +184,7 @@ class Machine:
     def fail(
         self, links: Sequence[str], switches: Sequence[str], nodes: Sequence[str]
     ) -> Machine: ...
+    def torus_conf(self) -> str | None: ...
     def coordinates(self) -> tuple[list[int], list[list[int]]] | None: ...
     def cut_nodes(self) -> list[str]: ...
     def route(

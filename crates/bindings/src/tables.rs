@@ -79,11 +79,7 @@ pub fn read_tables(
 
 /// Finds the parts that a GUID file names: `switches`, `endpoints` or `owners`, as texts that engines take.
 #[pyfunction]
-pub fn read_guids(
-    machine: &Machine,
-    file: File,
-    kind: &str,
-) -> PyResult<(Vec<String>, Warnings)> {
+pub fn read_guids(machine: &Machine, file: File, kind: &str) -> PyResult<(Vec<String>, Warnings)> {
     let machine = machine.view.machine();
     let (bytes, label) = &file;
     let switch = |guid: u64| format!("0x{guid:016x}");
