@@ -290,6 +290,24 @@ fn files_of_which_nothing_can_be_used_are_errors() {
 }
 
 #[test]
+fn numbers_of_ports_that_moved_are_worth_nothing() {
+    let view = view_of(NET);
+    // OpenSM's name for a LID that nobody has; in the fabric file it is H3's.
+    let (wire, _) = WireLids::read_guid2lid(
+        view.machine(),
+        data!("ring5_lmc1.guid2lid").as_bytes(),
+        "guid2lid",
+    )
+    .unwrap();
+    let text = DUMP.replace("\n0x0009 ", "\n0x000c ");
+    let text = text.replace("0x0007 001 #", "0x0009 002 # unknown node and type\n0x0007 001 #");
+    let import = read(text.as_bytes(), "f", view.machine(), &wire, None).unwrap();
+    assert_eq!(told(&import.warnings), [(8, "nobody has LID 9; its entries are skipped")]);
+    let import = read_text(&text, view.machine()).unwrap();
+    assert_eq!(told(&import.warnings), [(8, "nobody has LID 9; its entries are skipped")]);
+}
+
+#[test]
 fn numbers_made_up_here_are_used_with_a_warning() {
     let view = ring(4, 2);
     let (machine, graph) = (view.machine(), SwitchGraph::new(&view));
@@ -413,4 +431,30 @@ fn line() -> impl Strategy<Value = String> {
         "[0-9]{1,12}( valid)? lids dumped",
         "[ -~]{0,30}",
     ]
+}
+
+#[test]
+#[ignore = "a timing: run with --release --nocapture"]
+fn a_large_fat_trees_tables_are_written_and_read() {
+    let view = generated("fat-tree(36; 3)");
+    let (machine, graph) = (view.machine(), SwitchGraph::new(&view));
+    let engine = bind("minhop", &Given::new()).unwrap();
+    let Outcome::Routed(routing) = engine.route(&graph, &RouteOptions::default()) else {
+        panic!("refused")
+    };
+    let wire = WireLids::of_machine(machine).unwrap();
+    for format in TABLE_FORMATS {
+        let tables = Export { graph: &graph, wire: &wire, lft: &routing.lft, plane: None };
+        let start = std::time::Instant::now();
+        let text = write(&tables, format.names()[0]).unwrap();
+        let written = start.elapsed();
+        let import = read_text(&text, machine).unwrap();
+        println!(
+            "{}: {} MB, written in {written:?}, read in {:?}",
+            format.names()[0],
+            text.len() >> 20,
+            start.elapsed() - written
+        );
+        assert!(import.lft == routing.lft);
+    }
 }
