@@ -15,6 +15,7 @@ mod options;
 mod order;
 mod paths;
 mod tree;
+pub mod update;
 
 pub use check::{Check, Cycle, Verdict};
 pub use lanes::{LaneError, Lanes, SERVICE_LEVELS, SlToVl};
