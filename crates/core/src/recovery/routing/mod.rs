@@ -17,6 +17,7 @@ mod options;
 mod order;
 mod paths;
 mod tree;
+pub mod update;
 
 pub use acyclic::Acyclic;
 pub use check::{Check, Cycle, Verdict};
