@@ -10,6 +10,7 @@ SUBCOMMANDS = {
     "check": "prove tables read from a file",
     "compare": "all engines on one fabric, side by side",
     "export": "write tables that OpenSM loads",
+    "update": "what re-routing after failures changes, in a safe order",
 }
 
 
