@@ -214,5 +214,5 @@ def test_tables_read_back_are_checked_like_the_engines_own(stage: Machine) -> No
 
 
 def test_lost_paths_ask_for_the_same_machine(stage: Machine) -> None:
-    with pytest.raises(RoutingError, match="another machine"):
+    with pytest.raises(RoutingError, match="different machines"):
         routed(stage.route("minhop")).lost_paths(runflat.make("torus(6)"))

@@ -28,7 +28,7 @@ KEYS = (
 
 
 @click.command(
-    epilog="Example: runflat route update fabric.txt --engine minhop --faults failed.json -o writes.csv",
+    epilog="Example: runflat route update fabric.txt --faults failed.json",
     help=f"""\
 Re-route after failures: paths lost until then, the time it takes, table entries and LFT blocks that change, and a safe
 order of writes in which no packet ever runs in circles and no pair that both tables serve loses its way.
