@@ -1,3 +1,5 @@
+mod all_engines;
+
 use proptest::prelude::*;
 
 use super::cdg::Cdg;
