@@ -9,8 +9,8 @@ mod tally;
 
 use rayon::prelude::*;
 
-use super::lft::Routing;
 use super::lanes::Lanes;
+use super::lft::Routing;
 use super::tree::RouteTree;
 use crate::ids::{ChannelId, EndpointId, NodeId, SwitchId};
 use crate::machine::SwitchGraph;

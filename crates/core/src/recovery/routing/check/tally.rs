@@ -37,7 +37,7 @@ impl Tally {
             tree: RouteTree::default(),
             weight: vec![0; graph.switch_count()],
             leaving: vec![0; graph.switch_count()],
-            pub lanes_used: 0,
+            lanes_used: 0,
             shortest: vec![HopMatrix::FAR; graph.switch_count()],
             queue: Vec::new(),
         }
