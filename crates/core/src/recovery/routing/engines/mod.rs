@@ -16,6 +16,7 @@ registry! {
         dfsssp::Dfsssp,
         lash::Lash,
         ftree::FatTree,
+        nue::Nue,
     ]
 }
 
