@@ -46,6 +46,8 @@ class Options:
         Libraries to load ahead of the others.
     probe : Path or None
         The library that `probe.build` made, to have times and path SLs.
+    times_only : bool
+        Whether dumps and path SLs are left out, which on large fabrics take longer than routing.
     fallback : bool
         Whether MinHop may replace an engine that fails.
     start : str or None
@@ -68,6 +70,7 @@ class Options:
     environment: Mapping[str, str] = field(default_factory=dict)
     preload: Sequence[Path] = ()
     probe: Path | None = None
+    times_only: bool = False
     fallback: bool = False
     start: str | None = None
     timeout_s: float = 120
@@ -95,7 +98,7 @@ def configuration(engines: str, options: Options, folder: Path) -> str:
         "log_file": str(folder / "osm.log"),
         "accum_log_file": "FALSE",
         "force_log_flush": "TRUE",
-        "log_flags": "0x43",
+        "log_flags": "0x03" if options.times_only else "0x43",
         "dump_files_dir": f"{folder}/",
         "transaction_timeout": "2000",
         "disable_multicast": "TRUE",

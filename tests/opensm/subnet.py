@@ -47,7 +47,8 @@ class Answer:
     failure : str or None
         Why there are no tables: what OpenSM said after it became master.
     tables : (switches, lids) array of uint8, or None
-        Output ports in dense order, 255 for none. Switches and ports of another plane have 255 everywhere.
+        Output ports in dense order, 255 for none. Switches and ports of another plane have 255 everywhere. None also if
+        times alone were asked for.
     lids : (lids,) array of int32
         Real LID of each dense LID; 0 for a port that has none.
     numbering : Numbering
@@ -171,7 +172,7 @@ class Subnet:
             # Engines see the VLs that a port operates, which an earlier run has set.
             self._run("minhop", Options(max_op_vls=op_vls, start=options.start))
         found = self._run(engine, options)
-        if found.tables is not None:
+        if found.engine is not None:
             self._op_vls = op_vls
         return found
 
@@ -188,7 +189,8 @@ class Subnet:
         variables = {
             **os.environ, **self.environment, "SIM_HOST": hosts[start], "LD_PRELOAD": ":".join(preload),
             "OSM_TMP_DIR": str(folder), "OSM_CACHE_DIR": str(folder),
-            "RUNFLAT_PROBE": str(folder), **options.environment,
+            "RUNFLAT_PROBE": str(folder), "RUNFLAT_PROBE_TIMES": str(int(options.times_only)),
+            **options.environment,
         }  # fmt: skip
         command = [
             programs.path("opensm"), "-F", str(folder / "opensm.conf"), "-o",
@@ -267,12 +269,12 @@ def answer(
     given = dumps.guid2lid(cache) if cache.exists() else {}
     lids = dumps.real_lids(numbering, given)
     if ending == 0 and configured:
-        mapping = folder / "opensm-sl2vl.dump"
+        dump, mapping = folder / "opensm-lfts.dump", folder / "opensm-sl2vl.dump"
         programmed = dumps.sl2vl(mapping) if mapping.exists() else {}
         return Answer(
             engine=configured[-1],
             failure=None,
-            tables=dumps.tables(folder / "opensm-lfts.dump", numbering, lids),
+            tables=dumps.tables(dump, numbering, lids) if dump.exists() else None,
             lids=lids,
             numbering=numbering,
             warnings=warnings,
