@@ -81,6 +81,18 @@ class Check:
     unreachable: list[tuple[str, str]]
 
     @property
+    def left_out_pairs(self) -> int:
+        """Pairs without a route although cables join them."""
+        return self.unreachable_pairs - self.cut_pairs
+
+    @property
+    def joined_verdict(self) -> str:
+        """The verdict on the pairs that cables join: those that failures cut off are nobody's fault."""
+        if self.left_out_pairs:
+            return "incomplete"
+        return "ok" if self.cycle is None else "deadlock"
+
+    @property
     def cycle_vl(self) -> int | None:
         """The lane that the credit loop closes in; None if there is none or it spans several."""
         return self.cycle_vls[0] if self.cycle_vls and len(set(self.cycle_vls)) == 1 else None
@@ -374,7 +386,7 @@ class Routing:
         return Update(**_core.plan_update(self._core, new._core, known))
 
     def changed_entries(self, other: Routing) -> int:
-        """Count the table entries in which two routings of one machine differ."""
+        """Count the entries that differ in the tables of switches that are alive in the other routing's machine."""
         return self._core.changed_entries(other._core)
 
     def simulate(
@@ -438,6 +450,11 @@ def read_file(path: str | Path) -> tuple[bytes, str]:
         return Path(path).read_bytes(), str(path)
     except OSError as error:
         raise FormatError(f"{path}: cannot be read: {error.strerror}; give a file") from error
+
+
+def engine_names() -> list[str]:
+    """Return the names of all routing engines, built-in ones first."""
+    return [part["name"] for part in _core.engines()] + plugins.names("engine")
 
 
 LMC_MAX = 7

@@ -145,9 +145,10 @@ impl Routing {
         }))
     }
 
-    /// Entries in which two tables of one machine differ.
+    /// Entries of switches alive in the other view in which two tables of one machine differ.
     fn changed_entries(&self, other: &Routing) -> u64 {
-        self.routing.lft.changed_entries(&other.routing.lft)
+        let alive = |switch| other.view.switch_alive(switch);
+        self.routing.lft.changed_entries(&other.routing.lft, alive)
     }
 
     /// Runs a workload; the fields of `runflat.Congestion`.

@@ -5,6 +5,7 @@ use pyo3::types::PyDict;
 use runflat_core::ids::EndpointId;
 use runflat_core::machine::formats::Warning;
 use runflat_core::machine::{LidOwner, Machine as CoreMachine, Names, SwitchGraph, WireLids};
+use runflat_core::recovery::routing::check::check;
 use runflat_core::recovery::routing::formats::{
     self, Export, TABLE_FORMATS, TableError, guid_list, lanes_csv, load_command,
 };
@@ -199,11 +200,15 @@ pub fn plan_update<'py>(
 /// The OpenSM command that loads tables written to `file`, and what to know before running it.
 #[pyfunction]
 pub fn opensm_command(
+    py: Python<'_>,
     routing: &Routing,
     file: &str,
     cache: Option<&str>,
     engine: Option<&str>,
 ) -> (String, Vec<String>) {
-    let load = load_command(&routing.routing, file, cache, engine);
+    // OpenSM's file engine knows no lanes: what it will run is these tables on one.
+    let alone = CoreRouting::single_lane(routing.routing.lft.clone());
+    let alone = py.detach(|| check(&SwitchGraph::new(&routing.view), &alone));
+    let load = load_command(&routing.routing, &alone, file, cache, engine);
     (load.command, load.notes)
 }

@@ -23,7 +23,7 @@ from runflat.cli.route.tables import TableFiles, table_files
 
 KEYS = (
     "lost_paths", "changed_entries", "changed_blocks", "rounds", "extra_writes", "dropped_entries",
-    "credit_cycle", "verdict", "seconds",
+    "credit_cycle", "verdict", "joined_verdict", "seconds",
 )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def command(
     assert not isinstance(new, Refusal), "refusals have been told"
     check, lost = new.check(), old.lost_paths(broken)
     update = old.update_to(new, guid2lid=files.guid2lid)
-    finding = int(check.verdict != "ok")
+    finding = int(check.joined_verdict != "ok")
     if output is not None:
         rows = [",".join(str(value) for value in row.values()) for row in update.writes.to_rows()]
         header = ",".join(update.writes.column_names)
@@ -80,13 +80,18 @@ def command(
     if as_json:
         values = {name: getattr(update, name) for name in KEYS if hasattr(update, name)}
         values |= {"engine": engine, "reason": None, "switch": None, "lost_paths": lost}
-        print_json("routed", values | {"verdict": check.verdict, "seconds": seconds})
+        judged = {"verdict": check.verdict, "joined_verdict": check.joined_verdict}
+        print_json("routed", values | judged | {"seconds": seconds})
         return finding
     failed = sum(broken.failed_counts)
-    click.echo(f"{title(engine)} on {broken.name} with {failed:,} failed parts: {check.verdict}")
+    click.echo(
+        f"{title(engine)} on {broken.name} with {failed:,} failed parts: {check.joined_verdict}"
+    )
     in_flight = "excluded" if update.credit_cycle is None else "not excluded while routes mix"
     rows_shown: list[tuple[str, object]] = [
         ("paths lost until then", lost),
+        ("pairs cut off by the failures", check.cut_pairs),
+        ("pairs left out by the engine", check.left_out_pairs),
         ("re-routing time", f"{seconds:.3f} s"),
         ("table entries that change", update.changed_entries),
         ("LFT blocks that change", update.changed_blocks),
@@ -95,7 +100,7 @@ def command(
         ("deadlock in flight", in_flight),
     ]
     show_table(facts(rows_shown))
-    if update.credit_cycle is not None:
+    if update.credit_cycle is not None and update.changed_entries:
         click.echo(
             "packets that took one hop by the old tables and the next by the new ones could wait in "
             "a ring; only their lifetime ends that"
