@@ -8,44 +8,22 @@ and the check are LIDs x switches table entries, walked once each.
 from __future__ import annotations
 
 import json
-import os
-import platform
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
+import record
+from record import timed
+
 import runflat
-from runflat import _core
 
 REPEATS = 5
 HERE = Path(__file__).parent
 FAT_TREE = "fat-tree(36; 3)"
 TORUS = "torus(40x40x40)"
 FABRIC = Path(tempfile.gettempdir()) / "runflat-bench-fabric.ibnetdiscover"
-
-
-def status_bytes(key: str) -> float:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(key):
-            return float(line.split()[1]) * 1024
-    raise LookupError(key)
-
-
-def timed(action: Callable[[], object]) -> dict[str, float]:
-    # Writing 5 sets the peak back to what is resident now.
-    Path("/proc/self/clear_refs").write_text("5")
-    resident = status_bytes("VmRSS")
-    wall, cpu = time.perf_counter(), time.process_time()
-    action()
-    return {
-        "wall_s": time.perf_counter() - wall,
-        "cpu_s": time.process_time() - cpu,
-        "peak_growth_bytes": status_bytes("VmHWM") - resident,
-    }
 
 
 def generate(text: str, nodes: int) -> dict[str, float]:
@@ -124,40 +102,22 @@ def measure(name: str) -> dict[str, object]:
         runs.append(json.loads(child.stdout))
     summary: dict[str, object] = {"title": title, "goal_wall_s": goal_s}
     for key in runs[0]:
-        values = [run[key] for run in runs]
-        summary[key] = {
-            "median": statistics.median(values), "min": min(values), "max": max(values),
-        }  # fmt: skip
+        summary[key] = record.spread([run[key] for run in runs])
     return summary
-
-
-def processor() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor()
 
 
 def main() -> None:
     if len(sys.argv) == 2:
         print(json.dumps(MEASUREMENTS[sys.argv[1]][2]()))
         return
+    head = record.head("make bench", REPEATS)
     FABRIC.write_text(runflat.make(FAT_TREE).write("ibnetdiscover"))
     try:
         results = {name: measure(name) for name in MEASUREMENTS}
     finally:
         FABRIC.unlink()
-    record = {
-        "command": "make bench",
-        "version": _core.__version__,
-        "commit": _core.COMMIT,
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "repeats": REPEATS,
-        "results": results,
-    }
-    (HERE / "scale.json").write_text(json.dumps(record, indent=2) + "\n")
-    print(f"{processor()}, {os.cpu_count()} cores, {REPEATS} repeats, commit {_core.COMMIT}")
+    record.save(HERE / "scale.json", head | {"results": results})
+    print(f"{head['processor']}, {head['cores']} cores, {REPEATS} repeats, commit {head['commit']}")
     print(f"{'':58} {'wall s (min-max)':>22} {'cpu s':>7} {'B/endpoint':>10}  goal")
     for result in results.values():
         wall, cpu = result["wall_s"], result["cpu_s"]

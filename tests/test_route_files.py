@@ -91,3 +91,35 @@ def test_bad_table_files_are_refused_with_what_to_do(tmp_path: Path) -> None:
     assert str(wrong) in answer.err
     assert run("route", "check", STAGE, "--lft", tmp_path / "none").status == 2
     assert run("route", "export", STAGE, "-o", tmp_path / "no" / "such").status == 2
+
+
+def test_an_update_is_ordered_and_written_down(tmp_path: Path) -> None:
+    faults, order = tmp_path / "faults.json", tmp_path / "writes.csv"
+    run("faults", "draw", STAGE, "--links", "2", "-o", faults)
+    answer = run("route", "update", STAGE, "--faults", faults, "-o", order, "--json").json
+    compared = run("route", "compare", STAGE, "--faults", faults, "--engines", "minhop", "--json")
+    row = compared.json["rows"][0]
+    assert answer["changed_entries"] == row["changed_entries"] > 0
+    assert answer["lost_paths"] == row["lost_paths"] > 0
+    header, *writes = order.read_text().splitlines()
+    assert header == "round,switch,block,set,clear"
+    assert len(writes) == answer["changed_blocks"] + answer["extra_writes"]
+    rounds = [int(line.split(",")[0]) for line in writes]
+    assert rounds == sorted(rounds)
+
+
+def test_tables_of_a_file_are_where_an_update_starts(tmp_path: Path) -> None:
+    run("route", "export", STAGE, "--engine", "sssp", "-o", tmp_path / "tables")
+    files = ["--lft", tmp_path / "tables" / "opensm-lfts.dump"]
+    same = run("route", "update", STAGE, "--engine", "sssp", *files, "--json").json
+    assert (same["changed_entries"], same["changed_blocks"], same["rounds"]) == (0, 0, 0)
+    other = run("route", "update", STAGE, "--engine", "minhop", *files, "--json").json
+    assert other["changed_entries"] > 0
+
+
+def test_an_update_between_machines_is_refused() -> None:
+    one, other = (runflat.make(text).route("minhop") for text in ("torus(3,3)", "torus(4,4)"))
+    assert isinstance(one, Routing)
+    assert isinstance(other, Routing)
+    with pytest.raises(runflat.RoutingError, match="different machines"):
+        one.update_to(other)

@@ -170,6 +170,10 @@ class Machine:
         """Return the shape of a Cartesian machine and the coordinates of each switch, x first; None for others."""
         return self._core.coordinates()
 
+    def torus_conf(self) -> str | None:
+        """Return a torus-2QoS.conf for this machine, if it knows the coordinates of its switches."""
+        return self._core.torus_conf()
+
     def diff(self, found: Machine) -> dict[str, Any]:
         """Compare with another machine, this one being as it should be.
 
@@ -241,6 +245,7 @@ class Machine:
         lmc: int = 0,
         max_vl: int = 8,
         compat: str | None = None,
+        torus_conf: str | None = None,
         **params: object,
     ) -> Routing | Refusal:
         """Route what is alive.
@@ -261,6 +266,8 @@ class Machine:
             Virtual lanes that may be used, 1 to 15.
         compat : str, optional
             `opensm`: break ties as OpenSM 3.3.23 does. Default: lowest id first.
+        torus_conf : str, optional
+            Text of a torus-2QoS.conf; default: the coordinates of a generated grid.
         **params
             Parameters of the engine.
 
@@ -289,6 +296,7 @@ class Machine:
             "lmc": lmc,
             "max_vl": max_vl,
             "compat": compat,
+            "torus_conf": torus_conf,
         }
         texts = {name: as_text(value) for name, value in params.items()}
         core = self._core.route(engine, texts, inputs)

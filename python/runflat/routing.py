@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from runflat import _core, plugins
-from runflat._core import FormatError, RoutingError, WorkloadError
+from runflat._core import FormatError, RoutingError, Table, WorkloadError
 from runflat.simulation import Congestion
 
 if TYPE_CHECKING:
@@ -96,6 +96,40 @@ CHECK_KEYS = (
     "forwarding_index_max", "forwarding_index_mean",
 )  # fmt: skip
 """The fields of a `Check` that `runflat route --json` prints; null where an engine refuses."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """A safe way from the tables in force to those of a re-routed fabric.
+
+    At no moment does a packet run in circles, and a pair that both tables serve keeps its way.
+
+    Attributes
+    ----------
+    changed_entries : int
+        Table entries of living switches that differ.
+    changed_blocks : int
+        Blocks of 64 LIDs with such entries: what a subnet manager sends.
+    rounds : int
+        Writes of a round may go out together once those of the rounds before have arrived.
+    extra_writes : int
+        Writes beyond one a changed block: the price of the order.
+    dropped_entries : int
+        Entries without a route for a while, since the new tables lead them nowhere.
+    credit_cycle : list of str or None
+        Channels around which packets of old and new routes together could wait for each other; None: no deadlock in
+        flight. Counts every mixture of old and new entries, so it may warn where the order never makes one.
+    writes : Table
+        A row a write, in order: round, switch, block, entries set, entries cleared.
+    """
+
+    changed_entries: int
+    changed_blocks: int
+    rounds: int
+    extra_writes: int
+    dropped_entries: int
+    credit_cycle: list[str] | None
+    writes: Table
 
 
 class Routing:
@@ -315,6 +349,29 @@ class Routing:
             (source node, destination LID) routes of these tables that cross a dead part.
         """
         return self._core.lost_paths(broken._core)
+
+    def update_to(self, new: Routing, *, guid2lid: str | Path | None = None) -> Update:
+        """Order the writes that turn these tables, still in force, into those of the re-routed fabric.
+
+        Parameters
+        ----------
+        new : Routing
+            Tables of the same machine with failures.
+        guid2lid : str or Path, optional
+            OpenSM's LID file: which LIDs share a block.
+
+        Returns
+        -------
+        Update
+            What changes, and in which order.
+
+        Raises
+        ------
+        RoutingError
+            If the tables are of different machines or LID mask counts.
+        """
+        known = None if guid2lid is None else read_file(guid2lid)
+        return Update(**_core.plan_update(self._core, new._core, known))
 
     def changed_entries(self, other: Routing) -> int:
         """Count the table entries in which two routings of one machine differ."""

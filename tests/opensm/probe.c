@@ -3,7 +3,7 @@
  *
  * Wraps each engine's build_lid_matrices and ucast_build_fwd_tables and records the CPU time of the thread and the wall time
  * that each call took; after the first routing it calls the used engine's path_sl for all pairs of LIDs. Writes two files
- * into the folder that the variable RUNFLAT_PROBE names: `steps` (text: engine, step, CPU ns, wall ns, status a line) and
+ * into the folder that the variable RUNFLAT_PROBE names (the second not if RUNFLAT_PROBE_TIMES is 1): `steps` (text: engine, step, CPU ns, wall ns, status a line) and
  * `path_sl` (binary, little-endian: uint32 number of LIDs n, n uint16 LIDs, n * n uint8 SLs, source major).
  *
  * Built against OpenSM's public headers alone. Load it ahead of other libraries (LD_PRELOAD) and as `event_plugin_name
@@ -129,11 +129,12 @@ static void ask_path_sls(void)
 {
 	static uint16_t lids[LIDS_MAX];
 	osm_routing_engine_t *engine = opensm->routing_engine_used;
+	const char *times_only = getenv("RUNFLAT_PROBE_TIMES");
 	uint32_t count = 0, from, to;
 	unsigned lid;
 	FILE *file;
 
-	if (asked || !engine || !engine->path_sl)
+	if (asked || !engine || !engine->path_sl || (times_only && *times_only == '1'))
 		return;
 	file = open_file("path_sl", "w");
 	if (!file)

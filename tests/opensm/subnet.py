@@ -16,7 +16,6 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import shutil
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -25,71 +24,16 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from opensm import dumps, probe
-from opensm.missing import Missing
+from opensm import dumps, probe, programs
 from opensm.numbering import Numbering
+from opensm.options import Options, configuration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from types import TracebackType
 
     from numpy.typing import NDArray
 
     from runflat import Machine
-
-
-@dataclass(frozen=True)
-class Options:
-    """What OpenSM is told beside the engine.
-
-    Attributes
-    ----------
-    roots, compute, io : sequence of str
-        GUIDs of root switches, compute node ports and I/O node ports (`-a`, `-u`, `-G`).
-    order : sequence of str
-        Port GUIDs in the order in which they shall be routed (`-X`).
-    torus : str
-        Text of torus-2QoS.conf.
-    qos : bool
-        Whether QoS is on (`-Q`); SL to VL tables are programmed and dumped only then.
-    lmc : int
-        Base-2 logarithm of the number of LIDs of an endpoint (`-l`).
-    max_op_vls : int or None
-        InfiniBand's code for the number of VLs to use: 1 = 1, 2 = 2, 3 = 4, 4 = 8, 5 = 15.
-    config : mapping
-        Further lines of opensm.conf; these win.
-    extra : sequence of str
-        Further arguments.
-    environment : mapping
-        Further environment variables.
-    preload : sequence of Path
-        Libraries to load ahead of the others.
-    probe : Path or None
-        The library that `probe.build` made, to have times and path SLs.
-    fallback : bool
-        Whether MinHop may replace an engine that fails.
-    start : str or None
-        Port GUID where OpenSM runs; the first endpoint alive by default.
-    timeout_s : float
-        Longest time for a run.
-    """
-
-    roots: Sequence[str] = ()
-    compute: Sequence[str] = ()
-    io: Sequence[str] = ()
-    order: Sequence[str] = ()
-    torus: str = ""
-    qos: bool = False
-    lmc: int = 0
-    max_op_vls: int | None = None
-    config: Mapping[str, str] = field(default_factory=dict)
-    extra: Sequence[str] = ()
-    environment: Mapping[str, str] = field(default_factory=dict)
-    preload: Sequence[Path] = ()
-    probe: Path | None = None
-    fallback: bool = False
-    start: str | None = None
-    timeout_s: float = 120
 
 
 @dataclass(frozen=True)
@@ -103,7 +47,8 @@ class Answer:
     failure : str or None
         Why there are no tables: what OpenSM said after it became master.
     tables : (switches, lids) array of uint8, or None
-        Output ports in dense order, 255 for none. Switches and ports of another plane have 255 everywhere.
+        Output ports in dense order, 255 for none. Switches and ports of another plane have 255 everywhere. None also if
+        times alone were asked for.
     lids : (lids,) array of int32
         Real LID of each dense LID; 0 for a port that has none.
     numbering : Numbering
@@ -156,11 +101,12 @@ class Subnet:
         self.text = machine.write("ibnetdiscover") if text is None else text
         self._name = f"runflat-{os.getpid()}-{next(COUNTER)}"
         self._runs = itertools.count(1)
+        self._op_vls = OP_VLS
         self._ibsim: subprocess.Popen[bytes] | None = None
         self.environment: dict[str, str] = {}
 
     def __enter__(self) -> Self:
-        program, shim = program_path("ibsim"), shim_path()
+        program, shim = programs.path("ibsim"), programs.shim()
         self.folder.mkdir(parents=True, exist_ok=True)
         net = self.folder / "fabric.net"
         net.write_text(self.text, encoding="utf-8")
@@ -197,7 +143,7 @@ class Subnet:
             self._ibsim = None
 
     def route(self, engine: str, options: Options | None = None) -> Answer:
-        """Run OpenSM once.
+        """Run OpenSM once; before it another time if ports have to operate another number of VLs.
 
         Parameters
         ----------
@@ -221,6 +167,16 @@ class Subnet:
             If ibsim has died.
         """
         options = options or Options()
+        op_vls = options.max_op_vls or OP_VLS
+        if op_vls != self._op_vls:
+            # Engines see the VLs that a port operates, which an earlier run has set.
+            self._run("minhop", Options(max_op_vls=op_vls, start=options.start))
+        found = self._run(engine, options)
+        if found.engine is not None:
+            self._op_vls = op_vls
+        return found
+
+    def _run(self, engine: str, options: Options) -> Answer:
         numbering = Numbering.of(self.machine, options.lmc)
         folder = self.folder / f"opensm-{next(self._runs)}"
         folder.mkdir()
@@ -233,13 +189,14 @@ class Subnet:
         variables = {
             **os.environ, **self.environment, "SIM_HOST": hosts[start], "LD_PRELOAD": ":".join(preload),
             "OSM_TMP_DIR": str(folder), "OSM_CACHE_DIR": str(folder),
-            "RUNFLAT_PROBE": str(folder), **options.environment,
+            "RUNFLAT_PROBE": str(folder), "RUNFLAT_PROBE_TIMES": str(int(options.times_only)),
+            **options.environment,
         }  # fmt: skip
         command = [
-            program_path("opensm"), "-F", str(folder / "opensm.conf"), "-o",
+            programs.path("opensm"), "-F", str(folder / "opensm.conf"), "-o",
             "-g", f"0x{start:016x}", *options.extra,
         ]  # fmt: skip
-        ending = watch(command, variables, folder, options.timeout_s)
+        ending = programs.watch(command, variables, folder, options.timeout_s)
         if self._ibsim is None or self._ibsim.poll() is not None:
             raise RuntimeError(f"ibsim died: {(self.folder / 'ibsim.log').read_text()}")
         return answer(folder, numbering, ending, self._homes(numbering))
@@ -284,109 +241,6 @@ class Subnet:
             time.sleep(0.005)
 
 
-def configuration(engines: str, options: Options, folder: Path) -> str:
-    """Write opensm.conf, and the files that it names.
-
-    Parameters
-    ----------
-    engines : str
-        Value of `routing_engine`.
-    options : Options
-        What OpenSM is told.
-    folder : Path
-        Where files go.
-
-    Returns
-    -------
-    str
-        The text.
-    """
-    lines = {
-        "routing_engine": engines,
-        "log_file": str(folder / "osm.log"),
-        "accum_log_file": "FALSE",
-        "force_log_flush": "TRUE",
-        "log_flags": "0x43",
-        "dump_files_dir": f"{folder}/",
-        "transaction_timeout": "2000",
-        "disable_multicast": "TRUE",
-        "qos": "TRUE" if options.qos else "FALSE",
-        "lmc": str(options.lmc),
-    }
-    for key, name, guids in (
-        ("root_guid_file", "roots", options.roots),
-        ("cn_guid_file", "compute", options.compute),
-        ("io_guid_file", "io", options.io),
-        ("guid_routing_order_file", "order", options.order),
-    ):
-        if guids:
-            (folder / name).write_text("".join(f"{guid}\n" for guid in guids), encoding="ascii")
-            lines[key] = str(folder / name)
-    if options.torus:
-        (folder / "torus-2QoS.conf").write_text(options.torus, encoding="ascii")
-        lines["torus_config"] = str(folder / "torus-2QoS.conf")
-    if options.probe is not None:
-        lines["event_plugin_name"] = probe.NAME
-    if options.max_op_vls is not None:
-        lines["max_op_vls"] = str(options.max_op_vls)
-    return "".join(f"{key} {value}\n" for key, value in {**lines, **options.config}.items())
-
-
-def watch(
-    command: Sequence[str], variables: Mapping[str, str], folder: Path, timeout_s: float
-) -> int | None:
-    """Run opensm until it ends or its log says that no engine works here.
-
-    Parameters
-    ----------
-    command : sequence of str
-        The command line.
-    variables : mapping
-        All environment variables.
-    folder : Path
-        Where `osm.log` appears; the working directory too, since libumad2sim leaves a folder there.
-    timeout_s : float
-        Longest time.
-
-    Returns
-    -------
-    int or None
-        Exit status, or None if it was ended because no engine was able to route.
-
-    Raises
-    ------
-    TimeoutError
-        If nothing of this happens in time.
-    """
-    log = folder / "osm.log"
-    end = time.monotonic() + timeout_s
-    with (
-        (folder / "stdout").open("wb") as out,
-        (folder / "stderr").open("wb") as err,
-        subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            env=dict(variables),
-            cwd=folder,
-        ) as process,
-    ):
-        try:
-            pause = 0.01
-            while True:
-                try:
-                    return process.wait(pause)
-                except subprocess.TimeoutExpired:
-                    pause = min(2 * pause, 0.5)
-                if log.exists() and GAVE_UP.encode() in log.read_bytes():
-                    return None
-                if time.monotonic() > end:
-                    raise TimeoutError(f"opensm did not end in {timeout_s} s: see {log}")
-        finally:
-            process.kill()
-
-
 def answer(
     folder: Path, numbering: Numbering, ending: int | None, homes: list[int | None]
 ) -> Answer:
@@ -415,12 +269,12 @@ def answer(
     given = dumps.guid2lid(cache) if cache.exists() else {}
     lids = dumps.real_lids(numbering, given)
     if ending == 0 and configured:
-        mapping = folder / "opensm-sl2vl.dump"
+        dump, mapping = folder / "opensm-lfts.dump", folder / "opensm-sl2vl.dump"
         programmed = dumps.sl2vl(mapping) if mapping.exists() else {}
         return Answer(
             engine=configured[-1],
             failure=None,
-            tables=dumps.tables(folder / "opensm-lfts.dump", numbering, lids),
+            tables=dumps.tables(dump, numbering, lids) if dump.exists() else None,
             lids=lids,
             numbering=numbering,
             warnings=warnings,
@@ -431,7 +285,7 @@ def answer(
         )
     texts = [text for _, text in log]
     since = next((at for at, text in enumerate(texts) if "MASTER" in text), -1)
-    until = next((at for at, text in enumerate(texts) if GAVE_UP in text), len(texts))
+    until = next((at for at, text in enumerate(texts) if programs.GAVE_UP in text), len(texts))
     said = "; ".join(texts[since + 1 : until])
     if ending is not None:
         said = f"opensm ended with status {ending}; {said}"
@@ -439,51 +293,7 @@ def answer(
     return Answer(None, said, None, lids, numbering, warnings, folder, steps=steps)
 
 
-def program_path(name: str) -> str:
-    """Find a program, in the folders of administrators too.
-
-    Parameters
-    ----------
-    name : str
-        `opensm`, `ibsim` or one of infiniband-diags.
-
-    Returns
-    -------
-    str
-        Its path.
-
-    Raises
-    ------
-    Missing
-        If it is not installed.
-    """
-    path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-    if path is None:
-        package = {"opensm": "opensm", "ibsim": "ibsim-utils"}.get(name, "infiniband-diags")
-        raise Missing(f"{name} is not installed: apt install {package}")
-    return path
-
-
-def shim_path() -> Path:
-    """Find the library by which programs talk to ibsim instead of a device.
-
-    Returns
-    -------
-    Path
-        Its path.
-
-    Raises
-    ------
-    Missing
-        If it is not installed.
-    """
-    places = [*Path("/usr/lib").glob("*/umad2sim/libumad2sim.so"),
-              *Path("/usr/lib").glob("umad2sim/libumad2sim.so")]  # fmt: skip
-    if not places:
-        raise Missing("libumad2sim.so is not installed: apt install ibsim-utils")
-    return places[0]
-
-
 COUNTER = itertools.count(1)
+OP_VLS = 5
+"""OpenSM's default for `max_op_vls`, as many VLs as the ports have."""
 CONFIGURED = re.compile(r"osm_ucast_mgr_process: (\S+) tables configured on all switches")
-GAVE_UP = "No routing engine able to successfully configure"

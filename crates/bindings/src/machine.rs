@@ -12,6 +12,7 @@ use runflat_core::machine::{
 use runflat_core::params::Given;
 use runflat_core::recovery::placement;
 use runflat_core::recovery::routing::Outcome;
+use runflat_core::recovery::routing::engines::torus_2qos::TorusConf;
 use runflat_core::recovery::routing::engines::{self, updn};
 use runflat_core::rng::Seed;
 use runflat_core::units::LinkRate;
@@ -128,6 +129,11 @@ impl Machine {
         let coordinates = machine.coordinates()?;
         let position = |switch: SwitchId| coordinates.position(switch.index()).to_vec();
         Some((coordinates.shape.clone(), machine.switches().map(position).collect()))
+    }
+
+    /// A torus-2QoS.conf for a machine that knows its coordinates.
+    fn torus_conf(&self) -> Option<String> {
+        TorusConf::of(self.view.machine()).map(|conf| conf.to_string())
     }
 
     /// Failed links, switches and nodes, as numbers.

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use runflat_core::machine::{LMC_MAX, Machine, Names};
+use runflat_core::recovery::routing::engines::torus_2qos::TorusConf;
 use runflat_core::recovery::routing::{Compat, RouteOptions};
 
 use crate::errors::RoutingError;
@@ -18,6 +19,7 @@ pub struct RouteInputs {
     lmc: u8,
     max_vl: u8,
     compat: Option<String>,
+    torus_conf: Option<String>,
 }
 
 impl RouteInputs {
@@ -39,8 +41,14 @@ impl RouteInputs {
                 return Err(raise::<RoutingError>(wrong));
             }
         };
-        let mut options =
-            RouteOptions { lmc: self.lmc, max_vl: self.max_vl, compat, ..RouteOptions::default() };
+        let torus_conf = self.torus_conf.as_deref().map(TorusConf::parse).transpose();
+        let mut options = RouteOptions {
+            torus_conf: torus_conf.map_err(raise::<RoutingError>)?,
+            lmc: self.lmc,
+            max_vl: self.max_vl,
+            compat,
+            ..RouteOptions::default()
+        };
         let listed = [&self.roots, &self.compute_nodes, &self.io_nodes, &self.routing_order];
         if listed.iter().all(|list| list.is_empty()) {
             return Ok(options);

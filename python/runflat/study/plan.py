@@ -50,12 +50,15 @@ class MachinePlan(_Part):
     levels: list[Text] | None = Field(
         None, description="failure levels of this machine instead of those of [faults]"
     )
+    torus_conf: str | None = Field(
+        None, description="torus-2QoS.conf of the fabric, relative to the plan"
+    )
     roots: list[str] = Field(
         default_factory=list,
         description='root switches, by name, GUID or pattern with `*`; for `roots = "machine"`',
     )
 
-    @field_validator("file")
+    @field_validator("file", "torus_conf")
     @classmethod
     def _exists(cls, name: str | None, info: ValidationInfo) -> str | None:
         folder = (info.context or {}).get("folder")
@@ -258,7 +261,8 @@ class Plan(_Part):
     @cached_property
     def inputs(self) -> list[tuple[str, str]]:
         """Names and SHA-256 of the fabric files."""
-        files = [machine.file for machine in self.machine if machine.file is not None]
+        named = (name for machine in self.machine for name in (machine.file, machine.torus_conf))
+        files = [name for name in named if name is not None]
         return [(name, _sha256(self.folder / name)) for name in files]
 
     @cached_property

@@ -163,6 +163,7 @@ class ScenarioSet:
             lmc=engine.lmc,
             max_vl=engine.max_vl,
             compat=engine.compat,
+            torus_conf=self._torus_conf(scenario.machine),
             **engine.params,
         )
 
@@ -205,6 +206,10 @@ class ScenarioSet:
             roots += matching
         self.intact(machine).fail(Faults(switches=roots))
         return roots
+
+    def _torus_conf(self, machine: int) -> str | None:
+        name = self.plan.machine[machine].torus_conf
+        return None if name is None else (self.plan.folder / name).read_text(encoding="utf-8")
 
     def _throughput(self, scenario: Scenario) -> Row:
         machine = self.broken(scenario, scenario.sample)

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from runflat import Machine, Refusal, Routing
-from runflat._core import WorkloadError
+from runflat import Machine, Refusal, Routing, plugins
+from runflat._core import RunflatError, WorkloadError
 from runflat.cli.options import (
     FABRIC_HELP,
     break_fabric,
@@ -30,6 +30,8 @@ KEYS = (
     "changed_entries", "lost_paths",
 )  # fmt: skip
 """What a row of `--json` has; null where it does not apply."""
+
+SAID = {"refused": "refuses: ", "failed": "failed: "}
 
 
 @click.command(
@@ -68,8 +70,15 @@ def command(
         task = progress.add_task("routing", total=len(names))
         for name in names:
             progress.update(task, description=title(name))
-            before = None if faults_path is None else inputs.route(intact, name)
-            rows.append(compared(machine, name, inputs, before, traffic, seed))
+            try:
+                before = None if faults_path is None else inputs.route(intact, name)
+                rows.append(compared(machine, name, inputs, before, traffic, seed))
+            except RunflatError as error:
+                # A plug-in's mistake is shown in its row; one in the command concerns all.
+                if name not in plugins.names("engine"):
+                    raise
+                failed = {"engine": name, "outcome": "failed", "reason": str(error)}
+                rows.append(dict.fromkeys(KEYS) | failed)
             progress.advance(task)
     safe = [row for row in rows if row["verdict"] == "ok"]
     if as_json:
@@ -135,7 +144,7 @@ def show(machine: Machine, rows: list[dict[str, Any]], traffic: str, *, broken: 
     for row in rows:
         if row["reason"] is not None:
             at = f" (at {row['switch']})" if row["switch"] else ""
-            said = "refuses: " if row["outcome"] == "refused" else "no throughput: "
+            said = SAID.get(row["outcome"], "gives no throughput: ")
             click.echo(f"{title(row['engine'])} {said}{row['reason']}{at}")
     click.echo(
         "hops: switch-switch channels of a route, longest and mean; index: routes over a channel, "

@@ -93,6 +93,8 @@ def command(
         if check.vls > 1:
             texts[inside / "sl.csv"] = routing.write("sl", guid2lid=files.guid2lid)
             texts[inside / "sl2vl.csv"] = routing.write("sl2vl")
+        if engine.startswith("torus-2QoS") and files.lft is None:
+            texts[inside / "torus-2QoS.conf"] = machine.torus_conf() or ""
         for path, text in texts.items():
             if text:
                 write_output(str(path), text, quiet=True)

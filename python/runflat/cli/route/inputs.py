@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from runflat import Machine, Refusal, Routing, _core, plugins
+from runflat._core import FormatError
 from runflat.cli.options import show_warnings
 from runflat.routing import read_file
 
@@ -22,8 +23,8 @@ class EngineInputs:
 
     Attributes
     ----------
-    roots, cn, io, routing_order : str or None
-        GUID files.
+    roots, cn, io, routing_order, torus_conf : str or None
+        GUID files, and the configuration of Torus-2QoS.
     lmc, max_vl : int
         LID mask count and virtual lanes.
     compat : str or None
@@ -34,6 +35,7 @@ class EngineInputs:
     cn: str | None
     io: str | None
     routing_order: str | None
+    torus_conf: str | None
     lmc: int
     max_vl: int
     compat: str | None
@@ -49,7 +51,17 @@ class EngineInputs:
             lmc=self.lmc,
             max_vl=self.max_vl,
             compat=self.compat,
+            torus_conf=self._torus_conf(),
         )
+
+    def _torus_conf(self) -> str | None:
+        if self.torus_conf is None:
+            return None
+        data, label = read_file(self.torus_conf)
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise FormatError(f"{label}: is no text: {error}; give a torus-2QoS.conf") from error
 
     def _guids(self, machine: Machine, path: str | None, kind: str) -> list[str]:
         if path is None:
@@ -72,6 +84,7 @@ def engine_inputs(function: Function) -> Function:
         _file("--cn", "Compute node GUID file (opensm -u)."),
         _file("--io", "I/O node GUID file (opensm -G)."),
         _file("--routing-order", "Port GUIDs balanced first (opensm -X)."),
+        _file("--torus-conf", "torus-2QoS.conf; without: coordinates of a generated grid."),
         click.option(
             "--lmc", type=click.IntRange(0, 7), default=0, show_default=True,
             help="LID mask count: 2^LMC LIDs a node port.",

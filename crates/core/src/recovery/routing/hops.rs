@@ -1,12 +1,9 @@
-//! Distances between switches, and the port balancing that MinHop and Up*/Down* share.
+//! Distances between switches.
 
 use rayon::prelude::*;
 
-use super::lft::Lft;
-use super::options::RouteOptions;
-use super::order::VisitOrder;
-use crate::ids::{ChannelId, SwitchId};
-use crate::machine::{LidOwner, SwitchGraph};
+use crate::ids::SwitchId;
+use crate::machine::SwitchGraph;
 
 /// Distances in switch-switch hops, `[row][column]`; [`HopMatrix::FAR`] where there is no way.
 #[derive(Clone, Debug)]
@@ -90,111 +87,4 @@ pub fn distances(
             }
         }
     }
-}
-
-/// Fills forwarding tables so that each switch spreads destinations over the channels it may use.
-///
-/// At each switch, for each destination in visiting order, the usable channel with the fewest endpoint LIDs so far wins,
-/// ties to the lowest port; switch LIDs are routed but not counted, since they carry no traffic. The further LIDs of an
-/// endpoint prefer channels to systems, then to switches, that its earlier LIDs have not used, scanning on from the last.
-/// `may_use(switch, channel, head, target)` says whether the channel leads towards `target` legally; `spread` says over
-/// which of those load may go.
-pub fn balance(
-    graph: &SwitchGraph<'_>,
-    options: &RouteOptions,
-    spread: Spread,
-    may_use: impl Fn(SwitchId, ChannelId, SwitchId, SwitchId) -> bool + Sync,
-) -> Lft {
-    let machine = graph.machine();
-    let order = VisitOrder::new(graph, options).destinations(graph, &options.routing_order);
-    let mut lft = Lft::empty(machine, options.lmc);
-    let lids = lft.lids();
-    let mut rows: Vec<&mut [u8]> = lft.rows_mut().collect();
-    rows.par_iter_mut().enumerate().for_each(|(index, row)| {
-        let switch = SwitchId::from_index(index);
-        if !graph.view().switch_alive(switch) {
-            return;
-        }
-        let channels = graph.channels(switch);
-        let mut load = vec![0u32; channels.len()];
-        let mut candidates: Vec<usize> = Vec::new();
-        let mut candidates_for = None;
-        for &owner in &order {
-            let (target, endpoint) = match owner {
-                LidOwner::Switch(target) => (Some(target), None),
-                LidOwner::Endpoint(e) => (graph.switch_of(e), Some(e)),
-            };
-            let Some(target) = target else { continue };
-            if target == switch {
-                match endpoint {
-                    None => row[lids.of_switch(switch).index()] = 0,
-                    Some(e) => {
-                        let port = machine.head(machine.injection(e)).port;
-                        lids.all_of_endpoint(e).for_each(|lid| row[lid.index()] = port);
-                    }
-                }
-                continue;
-            }
-            if candidates_for != Some(target) {
-                candidates_for = Some(target);
-                candidates.clear();
-                let legal = graph
-                    .neighbours(switch)
-                    .enumerate()
-                    .filter(|&(_, (channel, head))| may_use(switch, channel, head, target));
-                candidates.extend(legal.map(|(position, _)| position));
-                if let (Spread::FirstNeighbour, Some(&first)) = (spread, candidates.first()) {
-                    let heads = graph.heads(switch);
-                    candidates.retain(|&position| heads[position] == heads[first]);
-                }
-            }
-            let Some(&best) = candidates.iter().min_by_key(|&&position| load[position]) else {
-                continue;
-            };
-            let Some(endpoint) = endpoint else {
-                row[lids.of_switch(target).index()] = machine.tail(channels[best]).port;
-                continue;
-            };
-            let mut chosen = best;
-            let mut used: Vec<usize> = Vec::new();
-            for lid in lids.all_of_endpoint(endpoint) {
-                if !used.is_empty() {
-                    chosen = next_way(graph, switch, &candidates, &load, &used);
-                }
-                used.push(chosen);
-                load[chosen] += 1;
-                row[lid.index()] = machine.tail(channels[chosen]).port;
-            }
-        }
-    });
-    lft
-}
-
-/// Over which of the legal channels a switch spreads load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
-    /// All of them.
-    AllWays,
-    /// Parallel cables to the neighbour at the lowest legal port.
-    FirstNeighbour,
-}
-
-/// The channel for a further LID of an endpoint, `used` being those of its earlier ones, by position.
-fn next_way(
-    graph: &SwitchGraph<'_>,
-    switch: SwitchId,
-    candidates: &[usize],
-    load: &[u32],
-    used: &[usize],
-) -> usize {
-    let heads = graph.heads(switch);
-    let system = |position: usize| graph.machine().switch(heads[position]).system_guid;
-    let last = used[used.len() - 1];
-    let rank = |position: usize| {
-        let new_switch = used.iter().all(|&other| heads[other] != heads[position]);
-        let new_system =
-            new_switch && used.iter().all(|&o| system(o) == 0 || system(o) != system(position));
-        (!new_system, !new_switch, load[position], position <= last, position)
-    };
-    candidates.iter().copied().min_by_key(|&position| rank(position)).unwrap_or(last)
 }

@@ -5,6 +5,7 @@
 //! OpenSM, from Python or from here passes through the same proof.
 
 mod acyclic;
+mod balance;
 pub mod cdg;
 pub mod check;
 pub mod engines;
@@ -16,6 +17,7 @@ mod options;
 mod order;
 mod paths;
 mod tree;
+pub mod update;
 
 pub use acyclic::Acyclic;
 pub use check::{Check, Cycle, Verdict};

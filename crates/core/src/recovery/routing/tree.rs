@@ -103,8 +103,9 @@ impl RouteTree {
     }
 }
 
+/// What `switch` does with a packet for `lid`.
 #[inline]
-fn step(graph: &SwitchGraph<'_>, lft: &Lft, switch: SwitchId, lid: Lid) -> Step {
+pub(super) fn step(graph: &SwitchGraph<'_>, lft: &Lft, switch: SwitchId, lid: Lid) -> Step {
     let port = lft.port(switch, lid);
     if port == Lft::NONE {
         return Step::Drop;

@@ -9,7 +9,8 @@
 
 use crate::machine::SwitchGraph;
 use crate::params::Args;
-use crate::recovery::routing::hops::{HopMatrix, Spread, balance};
+use crate::recovery::routing::balance::{Spread, balance};
+use crate::recovery::routing::hops::HopMatrix;
 use crate::recovery::routing::{Engine, Outcome, RouteOptions, Routing};
 
 /// The MinHop engine.

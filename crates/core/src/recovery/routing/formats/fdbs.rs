@@ -2,7 +2,8 @@
 //!
 //! Lines name LIDs alone, so reading needs the LIDs of the same subnet at the same time. Hops and optimality are written
 //! as OpenSM works them out: the shortest way on from the neighbour behind the port, plus the cable to it; they are not
-//! read. Numbers of hops that OpenSM could not know (no way on) are written as 255.
+//! read. Numbers of hops that OpenSM could not know (no way on) are written as 255. OpenSM cannot load it: `-R file -U`
+//! takes it without a word and routes nothing (seen with 3.3.23).
 //!
 //! Source: files written by OpenSM 3.3.23. Limits: tables of further private LFTs (ibdiagnet) are not told apart.
 

@@ -1,8 +1,9 @@
 //! `ibroute` and `dump_fts` (`dump_lfts`): the tables of live switches, one switch after the other.
 //!
 //! Reads both heads (`switch Lid 17 guid ..` and `switch DR path .. guid ..`) and the output of `-n`, which names no
-//! destinations, and of `-a`, which lists empty entries. Writes what `ibroute LID` prints, switch after switch; OpenSM
-//! loads it as it loads its own dumps.
+//! destinations, and of `-a`, which lists empty entries. Writes what `ibroute LID` prints, switch after switch. OpenSM
+//! loads it, but finds only the first LID of each port by GUID (seen with 3.3.23): where ports have several LIDs, load
+//! [`super::opensm`] instead.
 //!
 //! Source: the manual pages of infiniband-diags, and what its programs print.
 

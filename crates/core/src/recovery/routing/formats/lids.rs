@@ -4,7 +4,7 @@
 //! count, unless given, is the one that most ports show. LIDs without a GUID go by [`WireLids`]; since those may be of
 //! another time, they are checked against the LIDs that the file gives its switches.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::TableError;
 use super::reader::{Dump, Said};
@@ -109,6 +109,7 @@ impl<'a> Matcher<'a> {
         label: &str,
     ) -> Result<Vec<Option<(LidOwner, u16)>>, TableError> {
         self.check_numbers(plane, said, label)?;
+        let moved = self.moved(plane, said);
         let owner = |(lid, said): (u16, &Said)| {
             let line = said.line as usize;
             if said.line == 0 {
@@ -117,7 +118,9 @@ impl<'a> Matcher<'a> {
                 self.by_port_guid(plane, lid, said.guid, line).map(|owner| (owner, 0))
             } else if let Some((switch, _)) = said.own {
                 Some((LidOwner::Switch(switch), 0))
-            } else if let Some((owner, _)) = self.wire.owner(plane, lid) {
+            } else if let Some((owner, _)) = self.wire.owner(plane, lid)
+                && !moved.contains(&owner)
+            {
                 self.made_up += usize::from(!self.wire.is_given(owner));
                 Some((owner, self.wire.first(owner)))
             } else {
@@ -128,6 +131,17 @@ impl<'a> Matcher<'a> {
             }
         };
         Ok((0u16..).zip(said).map(owner).collect())
+    }
+
+    /// Who has other LIDs here than in the subnet, by lines with port GUIDs: his numbers there are worth nothing here.
+    fn moved(&self, plane: u32, said: &[Said]) -> HashSet<LidOwner> {
+        let named = (0u16..).zip(said).filter(|(_, said)| said.guid != 0);
+        let owners = named.filter_map(|(lid, said)| {
+            let owner = *self.by_guid.get(&(plane, said.guid))?;
+            let known = self.wire.owner(plane, lid).map(|(known, _)| known);
+            (known != Some(owner)).then_some(owner)
+        });
+        owners.collect()
     }
 
     fn by_port_guid(&mut self, plane: u32, lid: u16, guid: u64, line: usize) -> Option<LidOwner> {

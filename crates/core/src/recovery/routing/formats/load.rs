@@ -13,10 +13,10 @@ pub struct LoadCommand {
     pub notes: Vec<String>,
 }
 
-/// The command by which OpenSM loads tables written to `file`.
+/// The command by which OpenSM loads tables written to `file` in the format `opensm`; others lose routes on the way.
 ///
 /// `cache` is the folder in which `guid2lid` was written, if LIDs are to be as in the export; tables name port GUIDs, so
-/// they fit without it. `engine` is the engine that made the tables, under OpenSM's name if it is one of OpenSM's.
+/// they fit without it (`-x` keeps them even when this subnet manager takes over from another). `engine` is the engine that made the tables, under OpenSM's name if it is one of OpenSM's.
 #[must_use]
 pub fn load_command(
     routing: &Routing,
