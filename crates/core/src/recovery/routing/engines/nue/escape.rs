@@ -1,23 +1,21 @@
 //! The escape tree of a lane: routes that are always there, for switches for which no others are found.
 //!
 //! A breadth-first tree of all switches, with its root where the farthest of the lane's destinations is nearest. All
-//! dependencies of its routes to these destinations are in use before the first search, so that no search can block them.
+//! dependencies of its routes to these destinations are in use before the first search, so that no search can block them,
+//! and so for all cables between two switches.
 //!
 //! Source: Domke and Hoefler 2016. Departs from it: the root is a centre of the destinations by distance, not the most
 //! central switch of their convex hull by betweenness.
 
 use super::layer::Layer;
-use super::search::NONE;
 use crate::ids::SwitchId;
 use crate::machine::SwitchGraph;
 use crate::recovery::routing::hops::{HopMatrix, distances};
 
 /// A spanning tree of switches that cables join.
 pub struct EscapeTree {
-    /// Slot from each switch to its parent, [`NONE`] at the root.
-    up: Vec<u32>,
-    /// Slot from each switch's parent to it.
-    down: Vec<u32>,
+    /// Parent of each switch; the root is its own.
+    parent: Vec<SwitchId>,
     /// All switches, each after its parent.
     order: Vec<SwitchId>,
 }
@@ -37,25 +35,19 @@ impl EscapeTree {
     }
 
     fn from_root(graph: &SwitchGraph<'_>, root: SwitchId) -> Self {
-        let mut tree = EscapeTree {
-            up: vec![NONE; graph.switch_count()],
-            down: vec![NONE; graph.switch_count()],
-            order: vec![root],
-        };
+        let mut parent: Vec<SwitchId> = graph.machine().switches().collect();
+        let mut order = vec![root];
         let mut front = 0;
-        while let Some(&switch) = tree.order.get(front) {
+        while let Some(&switch) = order.get(front) {
             front += 1;
-            for slot in graph.slots(switch) {
-                let head = graph.slot_head(slot);
-                if head != root && tree.up[head.index()] == NONE {
-                    let back = graph.slot(graph.slot_channel(slot).reverse());
-                    tree.up[head.index()] = back as u32;
-                    tree.down[head.index()] = slot as u32;
-                    tree.order.push(head);
+            for &head in graph.heads(switch) {
+                if head != root && parent[head.index()] == head {
+                    parent[head.index()] = switch;
+                    order.push(head);
                 }
             }
         }
-        tree
+        EscapeTree { parent, order }
     }
 
     /// Puts the dependencies of all routes to `destinations` in use.
@@ -63,56 +55,66 @@ impl EscapeTree {
         // Destinations at or below each switch.
         let mut below = vec![0usize; graph.switch_count()];
         destinations.iter().for_each(|destination| below[destination.index()] += 1);
-        let parent = |switch: SwitchId| {
-            let up = self.up[switch.index()];
-            (up != NONE).then(|| graph.slot_head(up as usize))
-        };
-        for &switch in self.order.iter().rev() {
-            if let Some(parent) = parent(switch) {
-                below[parent.index()] += below[switch.index()];
-            }
-        }
-        let mut children = vec![Vec::new(); graph.switch_count()];
-        for &switch in &self.order {
-            if let Some(parent) = parent(switch) {
-                children[parent.index()].push(switch);
-            }
+        for &switch in self.order[1..].iter().rev() {
+            below[self.parent[switch.index()].index()] += below[switch.index()];
         }
         for &middle in &self.order {
-            let (here, from_above) = (middle.index(), self.down[middle.index()]);
-            let leaves = children[here].iter().filter(|child| below[child.index()] > 0);
-            for out in leaves.map(|child| self.down[child.index()]) {
-                let from_below = children[here].iter().map(|child| (child, self.up[child.index()]));
-                let others = from_below.filter(|(child, _)| self.down[child.index()] != out);
-                let into = others.map(|(_, slot)| slot).chain([from_above]);
-                into.filter(|&slot| slot != NONE).for_each(|slot| use_it(layer, slot, out));
-            }
-            if below[here] < destinations.len() && self.up[here] != NONE {
-                for child in &children[here] {
-                    use_it(layer, self.up[child.index()], self.up[here]);
+            let mut beside: Vec<SwitchId> = graph.heads(middle).to_vec();
+            beside.sort_unstable();
+            beside.dedup();
+            beside.retain(|&other| self.is_parent(other, middle) || self.is_parent(middle, other));
+            for &to in &beside {
+                let some_behind = match self.is_parent(to, middle) {
+                    true => below[middle.index()] < destinations.len(),
+                    false => below[to.index()] > 0,
+                };
+                for &from in beside.iter().filter(|&&from| some_behind && from != to) {
+                    use_all(graph, layer, [from, middle, to]);
                 }
             }
         }
     }
 
-    /// The channel by which `switch` forwards to another one, `target`.
+    fn is_parent(&self, parent: SwitchId, child: SwitchId) -> bool {
+        parent != child && self.parent[child.index()] == parent
+    }
+
+    /// The switch to which `switch` forwards on the way to another one, `target`.
     #[must_use]
-    pub fn next(&self, graph: &SwitchGraph<'_>, switch: SwitchId, target: SwitchId) -> u32 {
+    pub fn next(&self, switch: SwitchId, target: SwitchId) -> SwitchId {
         let mut at = target;
-        while at != switch && self.up[at.index()] != NONE {
-            let parent = graph.slot_head(self.up[at.index()] as usize);
+        while self.parent[at.index()] != at {
+            let parent = self.parent[at.index()];
             if parent == switch {
-                return self.down[at.index()];
+                return at;
             }
             at = parent;
         }
-        self.up[switch.index()]
+        self.parent[switch.index()]
     }
 }
 
-fn use_it(layer: &mut Layer<'_>, before: u32, after: u32) {
-    let open = layer.allow(before, after);
-    assert!(open, "the dependencies of a tree have no cycle");
+/// Puts the dependencies of all cables between the first two switches on all between the last two in use.
+fn use_all(graph: &SwitchGraph<'_>, layer: &mut Layer<'_>, [from, middle, to]: [SwitchId; 3]) {
+    for before in cables(graph, from, middle) {
+        for after in cables(graph, middle, to) {
+            let open = layer.allow(before, after);
+            assert!(open, "the dependencies of a tree have no cycle");
+        }
+    }
+}
+
+/// Slots of the cables from one switch to another.
+pub fn cables<'g>(
+    graph: &'g SwitchGraph<'_>,
+    from: SwitchId,
+    to: SwitchId,
+) -> impl Iterator<Item = u32> + 'g {
+    graph
+        .slots(from)
+        .zip(graph.heads(from))
+        .filter(move |&(_, &head)| head == to)
+        .map(|(slot, _)| slot as u32)
 }
 
 /// The switch from which the farthest destination is nearest, then all together, then the lowest.

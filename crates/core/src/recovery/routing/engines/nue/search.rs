@@ -11,7 +11,7 @@
 //! turns neighbours to other channels and at last sends all routes over the escape tree, here only the stuck ones and
 //! those on their way go there. That left fewer long ways and less load at the root (an 8x8x8 torus: 2 instead of 2.7 %).
 
-use super::escape::EscapeTree;
+use super::escape::{EscapeTree, cables};
 use super::layer::{Layer, State};
 use crate::ids::SwitchId;
 use crate::machine::SwitchGraph;
@@ -120,8 +120,9 @@ impl<'g> Search<'g> {
         self.put((goal.target, 0, 0, NONE));
         // Each after the one it forwards to.
         for &switch in escaping {
-            let slot = tree.next(self.graph, switch, goal.target);
-            let head = self.head(slot);
+            let head = tree.next(switch, goal.target);
+            let cables = cables(self.graph, switch, head);
+            let Some(slot) = cables.min_by_key(|&slot| goal.load[slot as usize]) else { continue };
             let cost = self.cost[head.index()] + goal.load[slot as usize];
             self.put((switch, self.hops[head.index()] + 1, cost, slot));
         }
@@ -231,7 +232,7 @@ impl<'g> Search<'g> {
             let mut path = Vec::new();
             while !std::mem::replace(&mut is_escaping[at.index()], true) {
                 path.push(at);
-                at = self.head(tree.next(self.graph, at, target));
+                at = tree.next(at, target);
             }
             escaping.extend(path.into_iter().rev());
         }
