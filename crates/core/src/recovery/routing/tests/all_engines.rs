@@ -36,10 +36,12 @@ proptest! {
 
     #[test]
     fn routed_outcomes_are_complete_and_as_safe_as_the_engine_promises(
-        view in broken_machine(2), lmc in 0u8..3, max_vl in 1u8..9,
+        view in broken_machine(2), lmc in 0u8..3, max_vl in 1u8..9, opensm in any::<bool>(),
     ) {
-        for name in names() {
-            let options = RouteOptions { lmc, max_vl, ..RouteOptions::default() };
+        let compat = if opensm { Compat::OpenSm } else { Compat::Plain };
+        // What OpenSM's Up*/Down* does wrong is handed over as it is, for the check to find.
+        for name in names().filter(|&name| !(opensm && name == "updn")) {
+            let options = RouteOptions { lmc, max_vl, compat, ..RouteOptions::default() };
             let Ok((routing, check)) = answer(name, &view, &options) else { continue };
             prop_assert_eq!(check.unreachable_pairs, check.cut_pairs, "{}", name);
             prop_assert_eq!(check.looping_pairs, 0, "{}", name);
