@@ -1,7 +1,7 @@
 # The two entry commands:  make demo   what failed cables cost on a real fabric, in minutes
 #                          make test   every test: Rust, Python, end to end
 # The daily ones:          make check  formats, lints, types        make bench  measured comparisons
-#                          make docs   API documentation
+#                          make papers the papers' tables, compared     make docs   API documentation
 
 PYTHON ?= python3
 VENV   := .venv
@@ -11,7 +11,7 @@ RUST   := $(shell find crates -name '*.rs' -not -path '*/target/*' 2>/dev/null)
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 unexport CONDA_PREFIX PYTHONPATH
 
-.PHONY: demo test check bench docs fmt fuzz clean
+.PHONY: demo test check bench papers papers-full docs fmt fuzz clean
 
 demo: $(VENV)/.built
 	@$(BIN)/runflat study run examples/1_what_failed_cables_cost.toml -o out/demo --fresh
@@ -31,6 +31,17 @@ check: $(VENV)/.built $(VENV)/.dev
 
 bench: $(VENV)/.built $(VENV)/.dev
 	$(BIN)/python bench/scale.py
+	$(BIN)/python bench/opensm.py
+
+# The papers' figures and tables, each compared with its record; `papers-full` takes every sample and walks it again.
+TABLE2 := papers/hoefler-domke-2014/table2
+papers: $(VENV)/.built
+	@for plan in plan:expected failed-links:failed-links failed-switches:failed-switches; do \
+	  $(BIN)/runflat study run $(TABLE2)/$${plan%%:*}.toml -o out/table2/$${plan%%:*} --json >/dev/null \
+	  && $(BIN)/python $(TABLE2)/table.py out/table2/$${plan%%:*} $${plan##*:}.csv || exit 1; done
+
+papers-full: papers $(VENV)/.dev
+	RUNFLAT_SAMPLES=10 $(BIN)/pytest tests/papers
 
 docs:
 	cargo doc --workspace --no-deps --locked

@@ -30,7 +30,15 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def save(path: Path, record: dict[str, object]) -> None:
-    path.write_text(json.dumps(record, indent=2) + "\n", encoding="ascii")
+    """Write a record: a line a key, and of lists a line an item, so that changes show."""
+    lines = []
+    for key, value in record.items():
+        if isinstance(value, list):
+            items = ",\n".join(f"    {json.dumps(item)}" for item in value)
+            lines.append(f"  {json.dumps(key)}: [\n{items}\n  ]")
+        else:
+            lines.append(f"  {json.dumps(key)}: {json.dumps(value)}")
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="ascii")
 
 
 def timed(action: Callable[[], object]) -> dict[str, float]:

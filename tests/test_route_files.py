@@ -91,3 +91,112 @@ def test_bad_table_files_are_refused_with_what_to_do(tmp_path: Path) -> None:
     assert str(wrong) in answer.err
     assert run("route", "check", STAGE, "--lft", tmp_path / "none").status == 2
     assert run("route", "export", STAGE, "-o", tmp_path / "no" / "such").status == 2
+
+
+def test_an_update_is_ordered_and_written_down(tmp_path: Path) -> None:
+    faults, order = tmp_path / "faults.json", tmp_path / "writes.csv"
+    run("faults", "draw", STAGE, "--links", "2", "-o", faults)
+    answer = run("route", "update", STAGE, "--faults", faults, "-o", order, "--json").json
+    compared = run("route", "compare", STAGE, "--faults", faults, "--engines", "minhop", "--json")
+    row = compared.json["rows"][0]
+    assert answer["changed_entries"] == row["changed_entries"] > 0
+    assert answer["lost_paths"] == row["lost_paths"] > 0
+    header, *writes = order.read_text().splitlines()
+    assert header == "round,switch,block,set,clear"
+    assert len(writes) == answer["changed_blocks"] + answer["extra_writes"]
+    rounds = [int(line.split(",")[0]) for line in writes]
+    assert rounds == sorted(rounds)
+
+
+def test_tables_of_a_file_are_where_an_update_starts(tmp_path: Path) -> None:
+    run("route", "export", STAGE, "--engine", "sssp", "-o", tmp_path / "tables")
+    files = ["--lft", tmp_path / "tables" / "opensm-lfts.dump"]
+    same = run("route", "update", STAGE, "--engine", "sssp", *files, "--json").json
+    assert (same["changed_entries"], same["changed_blocks"], same["rounds"]) == (0, 0, 0)
+    other = run("route", "update", STAGE, "--engine", "minhop", *files, "--json").json
+    assert other["changed_entries"] > 0
+
+
+def test_an_update_between_machines_is_refused() -> None:
+    one, other = (runflat.make(text).route("minhop") for text in ("torus(3,3)", "torus(4,4)"))
+    assert isinstance(one, Routing)
+    assert isinstance(other, Routing)
+    with pytest.raises(runflat.RoutingError, match="different machines"):
+        one.update_to(other)
+
+
+def test_a_comparison_judges_what_cables_join(tmp_path: Path) -> None:
+    faults = tmp_path / "faults.json"
+    faults.write_text('{"failed_links": [], "failed_switches": ["s1.1"], "failed_nodes": []}')
+    answer = run("route", "compare", "torus(4x4)", "--faults", faults, "--json")
+    assert answer.status == 0, "some engine serves all who are left"
+    rows = {row["engine"]: row for row in answer.json["rows"]}
+    assert rows["minhop"]["joined_verdict"] == "deadlock"
+    assert rows["minhop"]["cycle"]
+    assert rows["dfsssp"]["joined_verdict"] == "ok"
+    assert rows["dfsssp"]["cut_pairs"] == rows["dfsssp"]["unreachable_pairs"] > 0
+    assert rows["dfsssp"]["verdict"] == "incomplete"
+    shown = run("route", "compare", "torus(4x4)", "--faults", faults).out
+    assert "cut off by the failures" in shown
+
+
+def test_an_unknown_workload_is_told_before_anything_is_routed() -> None:
+    answer = run("route", "compare", TORUS, "--traffic", "tides")
+    assert (answer.status, answer.out) == (2, "")
+    assert "there is no workload `tides`" in answer.err
+
+
+def test_an_export_leaves_nothing_of_another_behind(tmp_path: Path) -> None:
+    out = tmp_path / "tables"
+    run("route", "export", TORUS, "--engine", "torus-2QoS", "-o", out)
+    assert {"sl.csv", "sl2vl.csv", "torus-2QoS.conf"} <= {path.name for path in out.iterdir()}
+    run("route", "export", TORUS, "--engine", "minhop", "-o", out)
+    assert {path.name for path in out.iterdir()} == {"opensm-lfts.dump", "guid2lid"}
+
+
+def test_what_opensm_will_run_is_checked_on_one_lane(tmp_path: Path) -> None:
+    out = tmp_path / "tables"
+    harmless = run("route", "export", "5-ary 3-tree", "--engine", "nue", "-o", out).out
+    assert "that is still free from deadlock" in harmless
+    deadlock = run("route", "export", TORUS, "--engine", "minhop", "-o", out).out
+    assert "note: not free from deadlock: the routes close a credit loop" in deadlock
+
+
+def test_options_that_say_nothing_together_are_refused(tmp_path: Path) -> None:
+    out = tmp_path / "tables"
+    run("route", "export", TORUS, "--engine", "torus-2QoS", "-o", out)
+    tables = ["--lft", out / "opensm-lfts.dump"]
+    answer = run("route", "check", TORUS, *tables, "--sl2vl", out / "sl2vl.csv")
+    assert answer.status == 2
+    assert "--sl" in answer.err
+    for command in (["route", "export", "-o", out], ["simulate"]):
+        answer = run(*command, TORUS, *tables, "--engine", "lash")
+        assert answer.status == 2
+        assert "--engine or --lft" in answer.err
+
+
+def test_a_check_says_that_lane_0_was_assumed(tmp_path: Path) -> None:
+    out = tmp_path / "tables"
+    run("route", "export", TORUS, "--engine", "dfsssp", "-o", out)
+    tables = ["--lft", out / "opensm-lfts.dump"]
+    assert "every route was taken on lane 0" in run("route", "check", TORUS, *tables).out
+    with_lanes = run("route", "check", TORUS, *tables, "--sl", out / "sl.csv")
+    assert "lane 0" not in with_lanes.out
+    assert with_lanes.status == 0
+
+
+def test_mistakes_in_a_torus_configuration_name_the_file(tmp_path: Path) -> None:
+    conf = tmp_path / "torus-2QoS.conf"
+    conf.write_text("hello\n")
+    answer = run("route", TORUS, "--engine", "torus-2QoS", "--torus-conf", conf)
+    assert answer.status == 2
+    assert f"{conf}: line 1" in answer.err
+
+
+def test_the_configuration_in_use_is_exported(tmp_path: Path) -> None:
+    conf, out = tmp_path / "torus-2QoS.conf", tmp_path / "tables"
+    text = runflat.make(TORUS).torus_conf()
+    assert text is not None
+    conf.write_text("# ours\n" + text)
+    run("route", "export", TORUS, "--engine", "torus-2QoS", "--torus-conf", conf, "-o", out)
+    assert (out / "torus-2QoS.conf").read_text() == conf.read_text()

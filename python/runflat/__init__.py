@@ -25,7 +25,7 @@ from runflat._core import (
 from runflat.faults import Faults
 from runflat.machine import Machine, load, make
 from runflat.plugins import engine, fault_model, generator, workload
-from runflat.routing import Check, Refusal, Routing
+from runflat.routing import Check, Refusal, Routing, Update, engine_names
 from runflat.simulation import Congestion
 from runflat.study import Study
 
@@ -44,9 +44,11 @@ __all__ = [
     "Study",
     "Table",
     "TableError",
+    "Update",
     "WorkloadError",
     "__version__",
     "engine",
+    "engine_names",
     "fault_model",
     "generator",
     "load",

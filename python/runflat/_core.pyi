@@ -31,6 +31,7 @@ __all__ = [
     "formats",
     "generators",
     "opensm_command",
+    "plan_update",
     "read_guids",
     "read_tables",
     "table_formats",
@@ -127,6 +128,16 @@ class _Check(TypedDict):
     cycle: list[str] | None
     cycle_vls: list[int] | None
     unreachable: list[tuple[str, str]]
+
+@type_check_only
+class _Update(TypedDict):
+    changed_entries: int
+    changed_blocks: int
+    rounds: int
+    extra_writes: int
+    dropped_entries: int
+    credit_cycle: list[str] | None
+    writes: Table
 
 @type_check_only
 class _Congestion(TypedDict):
@@ -261,6 +272,7 @@ def table_formats() -> list[tuple[str, str]]: ...
 def write_tables(
     routing: Routing, format: str, guid2lid: tuple[bytes, str] | None, plane: int | None
 ) -> str: ...
+def plan_update(old: Routing, new: Routing, guid2lid: tuple[bytes, str] | None) -> _Update: ...
 def opensm_command(
     routing: Routing, file: str, cache: str | None, engine: str | None
 ) -> tuple[str, list[str]]: ...

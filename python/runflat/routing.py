@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from runflat import _core, plugins
-from runflat._core import FormatError, RoutingError, WorkloadError
+from runflat._core import FormatError, RoutingError, Table, WorkloadError
 from runflat.simulation import Congestion
 
 if TYPE_CHECKING:
@@ -81,6 +81,18 @@ class Check:
     unreachable: list[tuple[str, str]]
 
     @property
+    def left_out_pairs(self) -> int:
+        """Pairs without a route although cables join them."""
+        return self.unreachable_pairs - self.cut_pairs
+
+    @property
+    def joined_verdict(self) -> str:
+        """The verdict on the pairs that cables join: those that failures cut off are nobody's fault."""
+        if self.left_out_pairs:
+            return "incomplete"
+        return "ok" if self.cycle is None else "deadlock"
+
+    @property
     def cycle_vl(self) -> int | None:
         """The lane that the credit loop closes in; None if there is none or it spans several."""
         return self.cycle_vls[0] if self.cycle_vls and len(set(self.cycle_vls)) == 1 else None
@@ -96,6 +108,40 @@ CHECK_KEYS = (
     "forwarding_index_max", "forwarding_index_mean",
 )  # fmt: skip
 """The fields of a `Check` that `runflat route --json` prints; null where an engine refuses."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """A safe way from the tables in force to those of a re-routed fabric.
+
+    At no moment does a packet run in circles, and a pair that both tables serve keeps its way.
+
+    Attributes
+    ----------
+    changed_entries : int
+        Table entries of living switches that differ.
+    changed_blocks : int
+        Blocks of 64 LIDs with such entries: what a subnet manager sends.
+    rounds : int
+        Writes of a round may go out together once those of the rounds before have arrived.
+    extra_writes : int
+        Writes beyond one a changed block: the price of the order.
+    dropped_entries : int
+        Entries without a route for a while, since the new tables lead them nowhere.
+    credit_cycle : list of str or None
+        Channels around which packets of old and new routes together could wait for each other; None: no deadlock in
+        flight. Counts every mixture of old and new entries, so it may warn where the order never makes one.
+    writes : Table
+        A row a write, in order: round, switch, block, entries set, entries cleared.
+    """
+
+    changed_entries: int
+    changed_blocks: int
+    rounds: int
+    extra_writes: int
+    dropped_entries: int
+    credit_cycle: list[str] | None
+    writes: Table
 
 
 class Routing:
@@ -316,8 +362,31 @@ class Routing:
         """
         return self._core.lost_paths(broken._core)
 
+    def update_to(self, new: Routing, *, guid2lid: str | Path | None = None) -> Update:
+        """Order the writes that turn these tables, still in force, into those of the re-routed fabric.
+
+        Parameters
+        ----------
+        new : Routing
+            Tables of the same machine with failures.
+        guid2lid : str or Path, optional
+            OpenSM's LID file: which LIDs share a block.
+
+        Returns
+        -------
+        Update
+            What changes, and in which order.
+
+        Raises
+        ------
+        RoutingError
+            If the tables are of different machines or LID mask counts.
+        """
+        known = None if guid2lid is None else read_file(guid2lid)
+        return Update(**_core.plan_update(self._core, new._core, known))
+
     def changed_entries(self, other: Routing) -> int:
-        """Count the table entries in which two routings of one machine differ."""
+        """Count the entries that differ in the tables of switches that are alive in the other routing's machine."""
         return self._core.changed_entries(other._core)
 
     def simulate(
@@ -381,6 +450,11 @@ def read_file(path: str | Path) -> tuple[bytes, str]:
         return Path(path).read_bytes(), str(path)
     except OSError as error:
         raise FormatError(f"{path}: cannot be read: {error.strerror}; give a file") from error
+
+
+def engine_names() -> list[str]:
+    """Return the names of all routing engines, built-in ones first."""
+    return [part["name"] for part in _core.engines()] + plugins.names("engine")
 
 
 LMC_MAX = 7

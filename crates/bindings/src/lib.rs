@@ -36,7 +36,9 @@ mod _core {
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::tables::{opensm_command, read_guids, read_tables, table_formats, write_tables};
+    use super::tables::{
+        opensm_command, plan_update, read_guids, read_tables, table_formats, write_tables,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

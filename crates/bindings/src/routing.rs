@@ -30,6 +30,21 @@ impl Routing {
     pub(crate) fn new(view: View, routing: core::Routing) -> Self {
         Routing { view, routing }
     }
+
+    /// Checks that two routings are of one machine.
+    pub(crate) fn same_machine(&self, other: &Routing) -> PyResult<()> {
+        same_machine(&self.view, &other.view)
+    }
+}
+
+/// Checks that two views are of one machine, whatever is dead in them.
+fn same_machine(one: &View, other: &View) -> PyResult<()> {
+    let [this, other] = [one, other].map(View::machine_shared);
+    if Arc::ptr_eq(&this, &other) || this == other {
+        Ok(())
+    } else {
+        Err(raise::<RoutingError>("these are routings of different machines"))
+    }
 }
 
 #[pymethods]
@@ -124,18 +139,16 @@ impl Routing {
 
     /// Routes cut in `broken` before anything is re-routed.
     fn lost_paths(&self, py: Python<'_>, broken: &Machine) -> PyResult<u64> {
-        let [this, other] = [&self.view, &broken.view].map(View::machine_shared);
-        if !Arc::ptr_eq(&this, &other) && this != other {
-            return Err(raise::<RoutingError>("the broken machine is another machine"));
-        }
+        same_machine(&self.view, &broken.view)?;
         Ok(py.detach(|| {
             lost_paths::count(&SwitchGraph::new(&self.view), &self.routing, &broken.view)
         }))
     }
 
-    /// Entries in which two tables of one machine differ.
+    /// Entries of switches alive in the other view in which two tables of one machine differ.
     fn changed_entries(&self, other: &Routing) -> u64 {
-        self.routing.lft.changed_entries(&other.routing.lft)
+        let alive = |switch| other.view.switch_alive(switch);
+        self.routing.lft.changed_entries(&other.routing.lft, alive)
     }
 
     /// Runs a workload; the fields of `runflat.Congestion`.

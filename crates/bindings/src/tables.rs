@@ -1,18 +1,22 @@
 //! Forwarding tables, lanes and GUID lists as files have them.
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use runflat_core::ids::EndpointId;
 use runflat_core::machine::formats::Warning;
-use runflat_core::machine::{LidOwner, Machine as CoreMachine, SwitchGraph, WireLids};
+use runflat_core::machine::{LidOwner, Machine as CoreMachine, Names, SwitchGraph, WireLids};
+use runflat_core::recovery::routing::check::check;
 use runflat_core::recovery::routing::formats::{
     self, Export, TABLE_FORMATS, TableError, guid_list, lanes_csv, load_command,
 };
-use runflat_core::recovery::routing::{Lanes, Routing as CoreRouting, SlToVl};
+use runflat_core::recovery::routing::{Lanes, Routing as CoreRouting, SlToVl, update};
 
 use crate::errors::{FormatError, RoutingError};
 use crate::machine::Machine;
+use crate::parts;
 use crate::raise;
 use crate::routing::Routing;
+use crate::table::{Column, Table};
 
 /// A file: what is in it and what messages call it.
 type File = (Vec<u8>, String);
@@ -144,14 +148,67 @@ pub fn write_tables(
     py.detach(write).map_err(raise::<FormatError>)
 }
 
+/// The safe order of block writes that turns tables into those of a re-routed fabric; the fields of `runflat.Update`.
+#[pyfunction]
+#[pyo3(signature = (old, new, guid2lid))]
+pub fn plan_update<'py>(
+    py: Python<'py>,
+    old: &Routing,
+    new: &Routing,
+    guid2lid: Option<File>,
+) -> PyResult<Bound<'py, PyDict>> {
+    old.same_machine(new)?;
+    let view = &new.view;
+    let lmc = new.routing.lft.lids().lmc();
+    let plan = || -> Result<_, String> {
+        let graph = SwitchGraph::new(view);
+        let (wire, _) = wire_lids(view.machine(), guid2lid.as_ref(), Some(lmc))
+            .map_err(|error| error.to_string())?;
+        let update = update::plan(&graph, &wire, &old.routing.lft, &new.routing.lft)
+            .map_err(|error| error.to_string())?;
+        let cycle = update::credit_cycle(&graph, &old.routing, &new.routing)
+            .map_err(|error| error.to_string())?;
+        Ok((update, cycle))
+    };
+    let (update, cycle) = py.detach(plan).map_err(raise::<RoutingError>)?;
+    let machine = view.machine();
+    let names = Names::new(machine);
+    let cycle = cycle.map(|cycle| {
+        let channels = cycle.channels.iter();
+        channels.map(|&channel| parts::channel(machine, &names, channel)).collect::<Vec<_>>()
+    });
+    let switch_names: Vec<String> = machine.switches().map(|s| names.switch(s)).collect();
+    let writes = &update.writes;
+    let writes = Table::from_columns(vec![
+        ("round", Column::int(writes.iter().map(|write| u64::from(write.round)))),
+        ("switch", Column::text(writes.iter().map(|w| switch_names[w.switch.index()].clone()))),
+        ("block", Column::int(writes.iter().map(|write| u64::from(write.block)))),
+        ("set", Column::int(writes.iter().map(|w| u64::from(w.set.count_ones())))),
+        ("clear", Column::int(writes.iter().map(|w| u64::from(w.clear.count_ones())))),
+    ])?;
+    let found = PyDict::new(py);
+    found.set_item("changed_entries", update.changed_entries)?;
+    found.set_item("changed_blocks", update.changed_blocks)?;
+    found.set_item("rounds", update.rounds)?;
+    found.set_item("extra_writes", update.extra_writes())?;
+    found.set_item("dropped_entries", update.dropped_entries)?;
+    found.set_item("credit_cycle", cycle)?;
+    found.set_item("writes", writes)?;
+    Ok(found)
+}
+
 /// The OpenSM command that loads tables written to `file`, and what to know before running it.
 #[pyfunction]
 pub fn opensm_command(
+    py: Python<'_>,
     routing: &Routing,
     file: &str,
     cache: Option<&str>,
     engine: Option<&str>,
 ) -> (String, Vec<String>) {
-    let load = load_command(&routing.routing, file, cache, engine);
+    // OpenSM's file engine knows no lanes: what it will run is these tables on one.
+    let alone = CoreRouting::single_lane(routing.routing.lft.clone());
+    let alone = py.detach(|| check(&SwitchGraph::new(&routing.view), &alone));
+    let load = load_command(&routing.routing, &alone, file, cache, engine);
     (load.command, load.notes)
 }

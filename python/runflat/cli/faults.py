@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from runflat import __version__, _core, plugins
+from runflat import __version__, _core
 from runflat.cli.options import (
     FABRIC_HELP,
     json_option,
@@ -16,6 +16,7 @@ from runflat.cli.options import (
     read_fabric,
     read_params,
     seed_option,
+    show_parts,
     write_output,
 )
 
@@ -102,10 +103,4 @@ def draw(
 @command.command(epilog="Example: runflat faults models")
 def models() -> None:
     """List the fault models and their parameters."""
-    for part in _core.fault_models():
-        click.echo(f"{part['name']}: {part['summary']}")
-        for param in part["params"]:
-            default = f", default {param['default']}" if param["default"] else ""
-            click.echo(f"  {param['name']}: {param['doc']} ({param['kind']}{default})")
-    for name in plugins.names("fault model"):
-        click.echo(f"{name}: registered")
+    show_parts(_core.fault_models(), "fault model")

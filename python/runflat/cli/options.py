@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -123,6 +123,17 @@ def show_table(table: Table) -> None:
     """Print a table as wide as the terminal; plain where stdout is none."""
     console = Console(width=None if Console().is_terminal else 120, highlight=False)
     console.print(table)
+
+
+def show_parts(parts: Sequence[Mapping[str, Any]], kind: str) -> None:
+    """List registered parts with their parameters, then those of plug-ins."""
+    for part in parts:
+        click.echo(f"{part['name']}: {part['summary']}")
+        for param in part["params"]:
+            default = f", default {param['default']}" if param["default"] else ""
+            click.echo(f"  {param['name']}: {param['doc']} ({param['kind']}{default})")
+    for name in plugins.names(kind):
+        click.echo(f"{name}: registered")
 
 
 def facts(rows: list[tuple[str, object]]) -> Table:

@@ -54,7 +54,7 @@ The congestion mode shares channels max-min fairly; latency, buffers and deadloc
 @click.argument("fabric")
 @engine_option
 @engine_inputs
-@table_files(required=False)
+@table_files(required=False, replaces_engine=True)
 @click.option("--traffic", default="uniform", show_default=True, help=f"Workload: {WORKLOADS}.")
 @params_option
 @click.option("--mode", type=click.Choice(["congestion"]), default="congestion", show_default=True)

@@ -12,6 +12,7 @@ pub mod formats;
 pub mod generators;
 mod graph;
 mod hierarchy;
+mod lids;
 pub mod names;
 mod partition;
 mod reach;
@@ -25,10 +26,9 @@ pub mod wire_lids;
 pub use bisection::{Bisection, bisection};
 pub use builder::{Builder, MachineError, Part};
 pub use distance::{Distances, HopSearch, distances, injecting_nodes};
-pub use graph::{
-    EndpointInfo, LMC_MAX, LidOwner, Lids, Machine, NodeKind, PartInfo, PortRef, UNICAST_LIDS,
-};
+pub use graph::{EndpointInfo, Machine, NodeKind, PartInfo, PortRef};
 pub use hierarchy::{Coordinates, Level};
+pub use lids::{LMC_MAX, LidOwner, Lids, UNICAST_LIDS};
 pub use names::{NameError, Names};
 pub use reach::{Groups, cut_nodes};
 pub use summary::{DegradedLink, Summary, UnbalancedLeaf};

@@ -11,7 +11,8 @@
 mod assign;
 mod guid2lid;
 
-use super::graph::{LMC_MAX, LidOwner, Lids, Machine, UNICAST_LIDS};
+use super::graph::Machine;
+use super::lids::{LMC_MAX, LidOwner, Lids, UNICAST_LIDS};
 use super::names::Names;
 use crate::ids::{EndpointId, Lid, SwitchId};
 use assign::Wanted;

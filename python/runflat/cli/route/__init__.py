@@ -9,7 +9,9 @@ import click
 SUBCOMMANDS = {
     "check": "prove tables read from a file",
     "compare": "all engines on one fabric, side by side",
+    "engines": "list the engines and their parameters",
     "export": "write tables that OpenSM loads",
+    "update": "what re-routing after failures changes, in a safe order",
 }
 
 

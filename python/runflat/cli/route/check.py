@@ -38,9 +38,21 @@ def command(fabric: str, files: TableFiles, faults_path: str | None, as_json: bo
     check = routing.check()
     seconds = time.monotonic() - started
     if as_json:
-        head = {"lft": files.lft, "lmc": routing.lmc, "reason": None, "switch": None}
+        lanes = "given" if files.sl is not None else "lane 0 assumed"
+        head = {
+            "lft": files.lft,
+            "lanes": lanes,
+            "lmc": routing.lmc,
+            "reason": None,
+            "switch": None,
+        }
         print_json("routed", head | check.summary() | {"seconds": seconds})
     else:
         rows = [("LID mask count", routing.lmc), ("checking time", f"{seconds:.3f} s")]
         show_check(f"{files.lft} on {machine.name}", check, machine.plane_count, rows)
+        if files.sl is None:
+            click.echo(
+                "every route was taken on lane 0: tables hold no lanes; if your subnet manager uses "
+                "several (DFSSSP, LASH, Torus-2QoS), give them with --sl"
+            )
     return 0 if check.verdict == "ok" else 1

@@ -22,6 +22,9 @@ from runflat.cli.route.inputs import EngineInputs, engine_inputs, engine_option,
 from runflat.cli.route.tables import TableFiles, table_files
 
 FORMATS = [name for name, _ in _core.table_formats()]
+BESIDE = ("sl.csv", "sl2vl.csv", "torus-2QoS.conf")
+"""Files that only some exports have."""
+
 ENDINGS = {"opensm": "opensm-lfts.dump", "ibroute": "ibroute.txt", "fdbs": "opensm.fdbs"}
 
 
@@ -40,7 +43,7 @@ Exit status 1 if the engine refuses, a pair has no route or a credit loop exists
 @click.argument("fabric")
 @engine_option
 @engine_inputs
-@table_files(required=False)
+@table_files(required=False, replaces_engine=True)
 @click.option(
     "--to",
     "format",
@@ -94,12 +97,18 @@ def command(
             texts[inside / "sl.csv"] = routing.write("sl", guid2lid=files.guid2lid)
             texts[inside / "sl2vl.csv"] = routing.write("sl2vl")
         if engine.startswith("torus-2QoS") and files.lft is None:
-            texts[inside / "torus-2QoS.conf"] = machine.torus_conf() or ""
+            texts[inside / "torus-2QoS.conf"] = (
+                inputs.torus_conf_text() or machine.torus_conf() or ""
+            )
+        for name_of_old in BESIDE:
+            # What an export of another engine left here would be taken for this one's.
+            if not texts.get(inside / name_of_old):
+                (inside / name_of_old).unlink(missing_ok=True)
         for path, text in texts.items():
             if text:
                 write_output(str(path), text, quiet=True)
                 written.append(str(path))
-        if format == "opensm":
+        if format == "opensm" and texts[tables]:
             load, notes = routing.opensm_command(str(tables), cache=str(inside))
             commands.append(load)
     if as_json:

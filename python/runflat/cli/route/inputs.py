@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
-from runflat import Machine, Refusal, Routing, _core, plugins
-from runflat._core import FormatError
+from runflat import Machine, Refusal, Routing, _core, engine_names
+from runflat._core import FormatError, RoutingError
 from runflat.cli.options import show_warnings
 from runflat.routing import read_file
 
@@ -42,6 +42,15 @@ class EngineInputs:
 
     def route(self, machine: Machine, engine: str) -> Routing | Refusal:
         """Route a machine by an engine's name or notation."""
+        torus_conf = self.torus_conf_text()
+        try:
+            return self._route(machine, engine, torus_conf)
+        except RoutingError as error:
+            if torus_conf is None or not str(error).startswith("line "):
+                raise
+            raise FormatError(f"{self.torus_conf}: {error}") from error
+
+    def _route(self, machine: Machine, engine: str, torus_conf: str | None) -> Routing | Refusal:
         return machine.route(
             engine,
             roots=self._guids(machine, self.roots, "switches"),
@@ -51,10 +60,11 @@ class EngineInputs:
             lmc=self.lmc,
             max_vl=self.max_vl,
             compat=self.compat,
-            torus_conf=self._torus_conf(),
+            torus_conf=torus_conf,
         )
 
-    def _torus_conf(self) -> str | None:
+    def torus_conf_text(self) -> str | None:
+        """Return the configuration of Torus-2QoS, if a file was given."""
         if self.torus_conf is None:
             return None
         data, label = read_file(self.torus_conf)
@@ -103,17 +113,20 @@ def engine_inputs(function: Function) -> Function:
     return command  # type: ignore[return-value]
 
 
-def engine_names() -> list[str]:
-    """Return all engines, built-in ones first."""
-    return [part["name"] for part in _core.engines()] + plugins.names("engine")
-
-
 ENGINE_HELP = (
     f"{', '.join(part['name'] for part in _core.engines())}, a plug-in, or with parameters: "
     '"dfsssp(layering=online)".'
 )
 
-engine_option = click.option("--engine", default="minhop", show_default=True, help=ENGINE_HELP)
+engine_option = click.option(
+    "--engine",
+    default="minhop",
+    show_default=True,
+    help=ENGINE_HELP,
+    shell_complete=lambda _context, _param, begun: [
+        name for name in engine_names() if name.startswith(begun)
+    ],
+)
 
 
 def title(engine: str) -> str:

@@ -20,8 +20,21 @@ from runflat.cli.route.verdict import show_check
 from runflat.routing import CHECK_KEYS
 
 
+class _Unnamed(click.Context):
+    """Knows no name of its own: the command is called as its group."""
+
+    @property
+    def command_path(self) -> str:
+        return super().command_path.rstrip()
+
+
+class _One(click.Command):
+    context_class = _Unnamed
+
+
 @click.command(
     name="route",
+    cls=_One,
     epilog="Example: runflat route fabric.txt --engine updn",
     help=f"""\
 Route a fabric and prove the tables: every pair walked, every lane searched for a credit loop.

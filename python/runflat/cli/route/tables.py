@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from runflat import Machine, Routing
 from runflat.cli.options import show_warnings
@@ -33,6 +34,8 @@ class TableFiles:
     def read(self, machine: Machine) -> Routing:
         """Read them for a machine."""
         assert self.lft is not None, "commands ask for it"
+        if self.sl2vl is not None and self.sl is None:
+            raise click.UsageError("--sl2vl says what service levels become: give them with --sl")
         routing = Routing.read(
             machine, self.lft, guid2lid=self.guid2lid, sl=self.sl, sl2vl=self.sl2vl
         )
@@ -40,13 +43,19 @@ class TableFiles:
         return routing
 
 
-def table_files(*, required: bool) -> Callable[[Function], Function]:
+def table_files(*, required: bool, replaces_engine: bool = False) -> Callable[[Function], Function]:
     """Add the options; the command gets them as `files`."""
 
     def decorate(function: Function) -> Function:
         @functools.wraps(function)
         def command(*args: Any, **rest: Any) -> Any:
             own = {name: rest.pop(name) for name in TableFiles.__dataclass_fields__}
+            if not replaces_engine:
+                return function(*args, files=TableFiles(**own), **rest)
+            context = click.get_current_context()
+            source = context.get_parameter_source("engine")
+            if own["lft"] is not None and source is ParameterSource.COMMANDLINE:
+                raise click.UsageError("give --engine or --lft: tables come from one of them")
             return function(*args, files=TableFiles(**own), **rest)
 
         options = [

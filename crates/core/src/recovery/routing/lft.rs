@@ -79,10 +79,14 @@ impl Lft {
         self.port.chunks_exact_mut(self.lids.count().max(1))
     }
 
-    /// Number of entries in which two tables of one machine differ.
+    /// Number of entries in which two tables of one machine differ, on switches that count.
     #[must_use]
-    pub fn changed_entries(&self, other: &Lft) -> u64 {
-        self.port.iter().zip(&other.port).filter(|(a, b)| a != b).count() as u64
+    pub fn changed_entries(&self, other: &Lft, counts: impl Fn(SwitchId) -> bool) -> u64 {
+        let width = self.lids.count().max(1);
+        let rows = self.port.chunks_exact(width).zip(other.port.chunks_exact(width)).enumerate();
+        rows.filter(|(switch, _)| counts(SwitchId::from_index(*switch)))
+            .map(|(_, (a, b))| a.iter().zip(b).filter(|(a, b)| a != b).count() as u64)
+            .sum()
     }
 
     /// The channel by which `switch` forwards to `lid`, if the entry names a cabled port.

@@ -1,3 +1,5 @@
+mod all_engines;
+
 use proptest::prelude::*;
 
 use super::cdg::Cdg;
@@ -303,4 +305,39 @@ fn bare_nodes() -> View {
     builder.cable(a, b, crate::units::LinkRate::QDR);
     builder.node("c", 1);
     View::intact(std::sync::Arc::new(builder.build().unwrap()))
+}
+
+#[test]
+fn updown_refuses_roots_none_of_which_stands_above_both_ends() {
+    // A line of five with roots at both ends: the middle is below both, but the ends are above nobody in common.
+    let mut builder = crate::machine::Builder::new("line", true);
+    let line: Vec<_> = (0..5).map(|s| builder.switch(format!("s{s}"), 4).unwrap()).collect();
+    for pair in line.windows(2) {
+        builder.cable(pair[0], pair[1], crate::units::LinkRate::QDR);
+    }
+    for (number, &switch) in line.iter().enumerate() {
+        let node = builder.node(format!("n{number}"), 1);
+        builder.cable(switch, node, crate::units::LinkRate::QDR);
+    }
+    let view = View::intact(std::sync::Arc::new(builder.build().unwrap()));
+    let graph = SwitchGraph::new(&view);
+    let engine = bind("updn", &Given::new()).unwrap();
+    let with = |roots: &[u32], compat| RouteOptions {
+        roots: roots.iter().copied().map(SwitchId).collect(),
+        compat,
+        ..RouteOptions::default()
+    };
+    let Outcome::Refused(refusal) = engine.route(&graph, &with(&[0, 4], Compat::Plain)) else {
+        panic!("routed")
+    };
+    assert!(refusal.reason.contains("no root stands above both"), "{}", refusal.reason);
+    // OpenSM hands such tables over; the check finds the hole.
+    let Outcome::Routed(routing) = engine.route(&graph, &with(&[0, 4], Compat::OpenSm)) else {
+        panic!("refused")
+    };
+    assert_eq!(check(&graph, &routing).verdict(), Verdict::Incomplete);
+    let Outcome::Routed(routing) = engine.route(&graph, &with(&[2], Compat::Plain)) else {
+        panic!("refused")
+    };
+    assert_eq!(check(&graph, &routing).verdict(), Verdict::Ok);
 }

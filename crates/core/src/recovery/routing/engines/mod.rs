@@ -16,6 +16,7 @@ registry! {
         dfsssp::Dfsssp,
         lash::Lash,
         ftree::FatTree,
+        nue::Nue,
     ]
 }
 
@@ -57,7 +58,8 @@ impl BoundEngine {
 /// # Errors
 /// If there is none; the message lists all.
 pub fn find(name: &str) -> Result<&'static dyn Engine, EngineError> {
-    ENGINES.iter().copied().find(|engine| engine.name() == name).ok_or_else(|| {
+    let named = |engine: &&dyn Engine| engine.name().eq_ignore_ascii_case(name);
+    ENGINES.iter().copied().find(named).ok_or_else(|| {
         let known = ENGINES.iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ");
         EngineError::Unknown { given: name.to_owned(), known }
     })

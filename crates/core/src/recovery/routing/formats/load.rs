@@ -2,6 +2,7 @@
 //!
 //! Source: OpenSM's manual (`-R`, `-U`, `-x`, `-l`, `-Q`), tried with 3.3.23 on ibsim.
 
+use crate::recovery::routing::check::Check;
 use crate::recovery::routing::lft::Routing;
 
 /// A command line and what to know before running it.
@@ -15,11 +16,14 @@ pub struct LoadCommand {
 
 /// The command by which OpenSM loads tables written to `file` in the format `opensm`; others lose routes on the way.
 ///
-/// `cache` is the folder in which `guid2lid` was written, if LIDs are to be as in the export; tables name port GUIDs, so
-/// they fit without it (`-x` keeps them even when this subnet manager takes over from another). `engine` is the engine that made the tables, under OpenSM's name if it is one of OpenSM's.
+/// `on_one_lane` is what the check says of the tables without their lanes, which is how OpenSM loads them. `cache` is the
+/// folder in which `guid2lid` was written, if LIDs are to be as in the export; tables name port GUIDs, so they fit without
+/// it (`-x` keeps them even when this subnet manager takes over from another). `engine` is the engine that made the
+/// tables, under OpenSM's name if it is one of OpenSM's.
 #[must_use]
 pub fn load_command(
     routing: &Routing,
+    on_one_lane: &Check,
     file: &str,
     cache: Option<&str>,
     engine: Option<&str>,
@@ -33,19 +37,32 @@ pub fn load_command(
     );
     let mut notes = Vec::new();
     let lanes = routing.lanes.count();
-    if routing.layers > 1 {
-        let engine = engine.filter(|engine| LANED.contains(engine)).unwrap_or("dfsssp");
+    let left_out = on_one_lane.unreachable_pairs - on_one_lane.cut_pairs;
+    if left_out > 0 {
+        notes.push(format!("incomplete: {left_out} pairs that cables join have no route"));
+    }
+    if on_one_lane.cycle.is_some() && lanes == 1 {
+        notes.push("not free from deadlock: the routes close a credit loop".to_owned());
+    } else if on_one_lane.cycle.is_some() {
+        let advice = match engine.and_then(|engine| LANED.iter().find(|(name, _)| *name == engine))
+        {
+            Some((name, more)) => format!(
+                "have OpenSM work out tables and lanes itself, with the same inputs: opensm -Q -R \
+                 {name},no_fallback{more} (its own way of filling lanes may need more of them)"
+            ),
+            None => "take an engine whose tables are safe on one lane, as `nue` with --max-vl 1, \
+                     or one that OpenSM has"
+                .to_owned(),
+        };
         notes.push(format!(
-            "not free from deadlock when loaded like this: the routes need {} lanes, and OpenSM's \
-             file engine puts them all on service level 0, in one lane; have OpenSM work out \
-             tables and lanes itself instead: opensm -Q -R {engine},no_fallback",
-            routing.layers
+            "not free from deadlock when loaded like this: the routes are spread over {lanes} \
+             lanes, and OpenSM's file engine puts them all on service level 0, in one lane, where \
+             they close a credit loop; {advice}"
         ));
     } else if lanes > 1 {
         notes.push(format!(
             "the lane map cannot be carried along: OpenSM's file engine puts all routes on service \
-             level 0, so the {lanes} lanes that spread load here become one; one is enough for \
-             freedom from deadlock"
+             level 0, so the {lanes} lanes become one; that is still free from deadlock"
         ));
     }
     notes.push(
@@ -56,8 +73,9 @@ pub fn load_command(
     LoadCommand { command, notes }
 }
 
-/// Engines of OpenSM that give routes lanes.
-const LANED: [&str; 4] = ["dfsssp", "lash", "torus-2QoS", "nue"];
+/// Engines of OpenSM that give routes lanes, and what else they are told.
+const LANED: [(&str, &str); 4] =
+    [("dfsssp", ""), ("lash", ""), ("torus-2QoS", " --torus_config torus-2QoS.conf"), ("nue", "")];
 
 /// A word for a shell.
 fn quote(word: &str) -> String {
@@ -72,33 +90,43 @@ fn quote(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::SwitchGraph;
     use crate::machine::samples::ring;
-    use crate::recovery::routing::{Lanes, Lft};
+    use crate::params::Given;
+    use crate::recovery::routing::check::check;
+    use crate::recovery::routing::engines::bind;
+    use crate::recovery::routing::{Outcome, RouteOptions};
+
+    fn notes(nodes: usize, engine: &str, max_vl: u8) -> (String, Vec<String>) {
+        let view = ring(nodes, 1);
+        let graph = SwitchGraph::new(&view);
+        let options = RouteOptions { max_vl, ..RouteOptions::default() };
+        let Outcome::Routed(routing) = bind(engine, &Given::new()).unwrap().route(&graph, &options)
+        else {
+            panic!("{engine} refused");
+        };
+        let alone = check(&graph, &Routing::single_lane(routing.lft.clone()));
+        let load = load_command(&routing, &alone, "t.dump", Some("cache"), Some(engine));
+        (load.command, load.notes)
+    }
 
     #[test]
-    fn commands_say_what_lanes_become() {
-        let view = ring(3, 1);
-        let machine = view.machine();
-        let mut routing = Routing::single_lane(Lft::empty(machine, 1));
-        let load = load_command(&routing, "a b'.dump", None, None);
-        assert_eq!(load.command, r"opensm -R file,no_fallback -U 'a b'\''.dump' -l 1");
-        assert_eq!(load.notes.len(), 1);
-        let pairs = machine.switch_count() * routing.lft.lids().count();
-        routing.lanes = Lanes::PerPair((0..pairs).map(|pair| (pair % 3) as u8).collect());
-        let load = load_command(&routing, "t.dump", Some("cache"), Some("lash"));
-        assert_eq!(
-            load.command,
-            "OSM_CACHE_DIR=cache opensm -x -R file,no_fallback -U t.dump -l 1"
-        );
-        assert!(load.notes[0].contains("the 3 lanes that spread load here become one"));
-        routing.layers = 2;
-        let grave = |engine| load_command(&routing, "t.dump", None, engine).notes[0].clone();
-        assert!(grave(Some("lash")).ends_with("opensm -Q -R lash,no_fallback"));
-        assert_eq!(
-            grave(Some("mine")),
-            "not free from deadlock when loaded like this: the routes need 2 lanes, and OpenSM's \
-             file engine puts them all on service level 0, in one lane; have OpenSM work out \
-             tables and lanes itself instead: opensm -Q -R dfsssp,no_fallback"
-        );
+    fn commands_are_written_for_a_shell() {
+        let (command, _) = notes(3, "minhop", 8);
+        assert_eq!(command, "OSM_CACHE_DIR=cache opensm -x -R file,no_fallback -U t.dump -l 0");
+        assert_eq!(quote("a b'.dump"), r"'a b'\''.dump'");
+    }
+
+    #[test]
+    fn what_is_lost_with_the_lanes_is_found_by_the_check() {
+        // A ring of five needs two lanes, one of three none.
+        let (_, deadlock) = notes(5, "dfsssp", 8);
+        assert!(deadlock[0].starts_with("not free from deadlock when loaded like this"));
+        assert!(deadlock[0].contains("opensm -Q -R dfsssp,no_fallback"));
+        let (_, unlaned) = notes(5, "minhop", 8);
+        assert_eq!(unlaned[0], "not free from deadlock: the routes close a credit loop");
+        let (_, harmless) = notes(3, "nue", 3);
+        assert!(harmless[0].contains("that is still free from deadlock"), "{harmless:?}");
+        assert_eq!(notes(3, "minhop", 8).1.len(), 1);
     }
 }

@@ -308,7 +308,7 @@ fn one_write_a_block_will_do_where_blocks_do_not_wait_for_each_other() {
     let new = route("minhop", &graph, &options(0, None)).unwrap();
     let mut draw = Seed(1).stream("test", 0);
     let update = assert_safe(&graph, &wire, [&old.lft, &new.lft], &mut draw);
-    assert_eq!(update.changed_entries, old.lft.changed_entries(&new.lft));
+    assert_eq!(update.changed_entries, old.lft.changed_entries(&new.lft, |_| true));
     assert!(update.changed_blocks > 0 && update.extra_writes() == 0, "{update:?}");
 }
 

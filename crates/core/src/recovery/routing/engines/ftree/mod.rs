@@ -3,18 +3,19 @@
 //! Switches are ranked from the roots (`rank`) and numbered within their rank (`tuples`); then, leaf by leaf in that
 //! order, each destination gets a main path from a root down to it, and all other switches climb to that path (`walk`),
 //! always by the group of cables and the cable used least (`groups`). Leaves with fewer nodes count up to the fullest,
-//! so that the pattern stays even. Destinations that are no compute nodes follow, then the switches themselves.
+//! so that the pattern stays even. Destinations that are no compute nodes follow, then the switches themselves. Routed
+//! as OpenSM, the tables of trees are OpenSM's entry by entry, broken ones with roots included.
 //!
 //! Each set of joined switches is a tree of its own; if one is refused, all are. One that failures left without two
 //! switches or two nodes keeps its local routes, and bare switches beside others have none. OpenSM hands over tables
 //! even if some pairs got no route; here that is a refusal unless `unreached=keep`.
 //!
 //! Source: Zahavi, Johnson, Kerbyson, Lang, "Optimized InfiniBand fat-tree routing for shift all-to-all communication
-//! patterns", CCPE 2010; `reference/routing-engines.md`, section 5. Departs from OpenSM: cables within a rank and ways
-//! against the tree are tried after all others, nearest switches first, where OpenSM's recursion loses nodes (Deimos);
-//! ties go by the tuple digit of the level, so that shifts stay free of conflicts however ports are numbered (by whole
-//! tuples when routing as OpenSM); roots are not joined to each other for their own LIDs; without a list of compute
-//! nodes all but the I/O nodes are compute nodes.
+//! patterns", CCPE 2010; `reference/routing-engines.md`, section 5, and OpenSM 3.3.23 on ibsim where the text left a tie
+//! open. Departs from OpenSM: cables within a rank and ways against the tree are tried after all others, nearest switches
+//! first, where OpenSM's recursion loses nodes (Deimos); ties go by the tuple digit of the level, so that shifts stay
+//! free of conflicts however ports are numbered (by whole tuples when routing as OpenSM); roots are not joined to each
+//! other for their own LIDs.
 //! Limits: one LID an endpoint, 2 to 8 levels; free from credit loops by construction only in trees: cables within a
 //! rank and ways against the tree may close one, which the check finds.
 
@@ -95,6 +96,8 @@ struct Tree<'g> {
     order: Vec<Vec<SwitchId>>,
     compute: Vec<bool>,
     io: Vec<bool>,
+    /// Endpoints that are no compute nodes, in visiting order.
+    others: Vec<EndpointId>,
     groups: Groups,
 }
 
@@ -137,7 +140,14 @@ impl<'g> Tree<'g> {
             let ranked = parts.iter().filter(|part| part.leaf_rank != UNRANKED);
             ranked.into_iter().try_for_each(|part| groups.purity(part, &rank))?;
         }
-        Ok(Tree { graph, parts, rank, order, compute, io, groups })
+        let machine = graph.machine();
+        let mut others: Vec<EndpointId> =
+            machine.endpoints().filter(|endpoint| !compute[endpoint.index()]).collect();
+        if options.compat == Compat::OpenSm {
+            let node = |endpoint: EndpointId| machine.node(machine.endpoint_node(endpoint));
+            others.sort_by_key(|&endpoint| node(endpoint).guid.swap_bytes());
+        }
+        Ok(Tree { graph, parts, rank, order, compute, io, others, groups })
     }
 
     fn route(&self, reverse_hops: u32) -> Lft {
@@ -151,7 +161,7 @@ impl<'g> Tree<'g> {
             walk.ways().for_each(|(switch, port)| lft.set(switch, lid, port));
         };
         let lids = graph.machine().lids();
-        let normal = Purpose { counts: true, reverse_hops: 0 };
+        let normal = Purpose { main: true, reverse_hops: 0 };
         let is_compute = |endpoint: &EndpointId| self.compute[endpoint.index()];
         for (order, part) in self.order.iter().zip(self.ranked()) {
             let at_leaves = |leaf: &&SwitchId| self.rank[leaf.index()] == part.leaf_rank;
@@ -171,16 +181,15 @@ impl<'g> Tree<'g> {
                 }
             }
         }
-        for &switch in &all {
-            for endpoint in by_port(graph, switch).into_iter().filter(|end| !is_compute(end)) {
-                let io = self.io[endpoint.index()];
-                let reverse_hops = if io { reverse_hops } else { 0 };
-                walk.run(switch, Purpose { counts: true, reverse_hops });
-                write(&walk, lids.of_endpoint(endpoint));
-            }
+        for &endpoint in &self.others {
+            let Some(switch) = graph.switch_of(endpoint) else { continue };
+            let reverse_hops = if self.io[endpoint.index()] { reverse_hops } else { 0 };
+            walk.run(switch, Purpose { main: true, reverse_hops });
+            write(&walk, lids.of_endpoint(endpoint));
         }
-        for &switch in &all {
-            walk.run(switch, Purpose { counts: false, reverse_hops: 0 });
+        // As OpenSM: in visiting order, and what goes up is still counted.
+        for &switch in self.ranked().flat_map(|part| &part.switches) {
+            walk.run(switch, Purpose { main: false, reverse_hops: 0 });
             write(&walk, lids.of_switch(switch));
         }
         lft

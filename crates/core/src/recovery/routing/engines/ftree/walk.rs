@@ -14,8 +14,8 @@ use crate::ids::SwitchId;
 /// What kind of destination is walked to.
 #[derive(Clone, Copy, Debug)]
 pub struct Purpose {
-    /// Whether its routes count as load, and the main path is chosen by load.
-    pub counts: bool,
+    /// Whether it has a main path, whose routes down are counted; routes up always are.
+    pub main: bool,
     /// Most hops up after a hop down.
     pub reverse_hops: u32,
 }
@@ -48,7 +48,7 @@ impl Walk {
         Walk {
             with_beside: with_beside.collect(),
             order: order.to_vec(),
-            purpose: Purpose { counts: false, reverse_hops: 0 },
+            purpose: Purpose { main: false, reverse_hops: 0 },
             hops: vec![FAR; leaf.len()],
             rises: vec![0; leaf.len()],
             port: vec![0; leaf.len()],
@@ -72,7 +72,7 @@ impl Walk {
         self.hops[target.index()] = 0;
         self.rises[target.index()] = 0;
         self.reached.push(target);
-        self.climb(target, purpose.counts);
+        self.climb(target, purpose.main);
         if !self.with_beside.is_empty() || purpose.reverse_hops > 0 {
             self.detours();
         }
@@ -83,18 +83,14 @@ impl Walk {
         self.reached[1..].iter().map(|&switch| (switch, self.port[switch.index()]))
     }
 
-    /// Gives switches below and above `at`, which has a way, theirs.
+    /// Gives switches below and above `at`, which has a way, theirs: above by the groups with the fewest routes down first,
+    /// the main path by the very first.
     fn climb(&mut self, at: SwitchId, main: bool) {
         self.descend(at);
-        let chosen = if main { self.main_way(at) } else { None };
-        if let Some((_, group)) = chosen {
-            self.rise(at, group, true);
-        }
-        for place in 0..self.groups.above[at.index()].len() {
-            let (_, group) = self.groups.above[at.index()][place];
-            if chosen.is_none_or(|(_, main)| main != group) {
-                self.rise(at, group, false);
-            }
+        let mut order = self.groups.above[at.index()].clone();
+        order.sort_by_key(|&(_, group)| self.groups.all[group as usize].down);
+        for (place, (_, group)) in order.into_iter().enumerate() {
+            self.rise(at, group, main && place == 0);
         }
     }
 
@@ -117,17 +113,6 @@ impl Walk {
         self.climb(upper, main);
     }
 
-    /// The group by which the main path leaves `at`: the fewest routes down, then the upper switch that has a group with
-    /// the fewest, then tuple order.
-    fn main_way(&self, at: SwitchId) -> Option<Way> {
-        let down = |&(_, group): &Way| self.groups.all[group as usize].down;
-        let above = &self.groups.above[at.index()];
-        let fewest = above.iter().map(down).min()?;
-        let fewest_of = |upper: SwitchId| self.groups.below[upper.index()].iter().map(down).min();
-        let candidates = above.iter().filter(|way| down(way) == fewest);
-        candidates.copied().min_by_key(|&(upper, _)| fewest_of(upper))
-    }
-
     /// Gives all that lies below `at` and has no way as short a way up to it; says whether nodes are attached there.
     fn descend(&mut self, at: SwitchId) -> bool {
         let further = self.hops[at.index()] + 1;
@@ -148,11 +133,9 @@ impl Walk {
             self.set(lower, at, port, rises);
             if self.descend(lower) | self.leaf[lower.index()] {
                 nodes = true;
-                if self.purpose.counts {
-                    let group = &mut self.groups.all[group as usize];
-                    group.cables[cable].up += 1;
-                    group.up += 1;
-                }
+                let group = &mut self.groups.all[group as usize];
+                group.cables[cable].up += 1;
+                group.up += 1;
             }
         }
         nodes
@@ -187,7 +170,7 @@ impl Walk {
             return;
         }
         let Group { lower, cables, .. } = &mut self.groups.all[group as usize];
-        let counted = u32::from(self.purpose.counts);
+        let counted = u32::from(self.purpose.main);
         let port = if other == *lower {
             let cable = least(cables, |cable| cable.up);
             cables[cable].up += counted;

@@ -200,8 +200,8 @@ impl<'w> Layers<'w> {
     }
 }
 
-/// Two layers count as even if they differ by fewer pairs than this.
-const EVEN: u64 = 6;
+/// Two layers count as even if they differ by fewer pairs than this; OpenSM counts both directions, and takes 6.
+const EVEN: u64 = 3;
 
 /// Where [`Assignment::layer`] has the pair of the switches number `a` and `b` < `a`.
 #[inline]

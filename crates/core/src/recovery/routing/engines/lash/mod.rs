@@ -8,9 +8,9 @@
 //! tree up to nine layers; with `switches=with-nodes` only switches where nodes are attached count, and trees take one.
 //!
 //! Source: Skeie, Lysne, Theiss, "Layered Shortest Path (LASH) Routing in Irregular System Area Networks", IPDPS 2002;
-//! `reference/routing-engines.md`, section 5. Departs from OpenSM: the draws of the balancing are repeatable on every
-//! machine, lanes always start at 0, and there is no mesh analysis. Acyclicity is kept up turn by turn, where OpenSM
-//! searches anew for each pair (and clears a switches^2 matrix for it).
+//! `reference/routing-engines.md`, section 5. Routed as OpenSM, tables and layers before balancing are OpenSM's. Departs
+//! from it: the balancing draws other pairs, lanes always start at 0, and there is no mesh analysis. Acyclicity is kept
+//! up turn by turn, where OpenSM searches anew for each pair (and clears a switches^2 matrix for it).
 //! Limits: refuses what does not fit the lanes allowed; memory is switches^2 x 2 bytes, x 6 if several lanes are evened
 //! out, and a byte for each switch and LID.
 

@@ -54,7 +54,7 @@ pub struct TorusConfError {
 pub const PORTGROUP_MAX_PORTS: u32 = 16;
 
 /// Largest radix of a dimension: more switches than a subnet can have.
-const RADIX_MAX: u32 = 0xFFFF;
+pub(super) const RADIX_MAX: u32 = 0xFFFF;
 
 /// Names of the dimensions.
 pub(super) const NAMES: [char; 3] = ['x', 'y', 'z'];

@@ -7,8 +7,9 @@
 //!
 //! Source: the manual page torus-2QoS(8) of OpenSM 3.3.23; `reference/routing-engines.md`, section 5; its refusals measured
 //! on ibsim. Departs from it: a 1D grid is routed; missing switches need four lanes, where OpenSM routes on and warns; cables
-//! or switches that fit no place are refused, where OpenSM leaves them unused with a warning; a part cut off from the rest
-//! is looked at by itself; a credit loop is looked for if switches are missing.
+//! or switches that fit no place are refused, where OpenSM leaves them unused with a warning, and discovery places some that
+//! OpenSM cannot; a part cut off from the rest is looked at by itself; a credit loop is looked for if switches are missing;
+//! on a mesh OpenSM also turns early at the border opposite a missing switch; which of parallel cables comes first differs.
 //! Limits: three dimensions; `qos_levels` adds the lanes of the second quality to the tables, pairs stay on the first.
 
 mod conf;

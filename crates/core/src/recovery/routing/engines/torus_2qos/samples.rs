@@ -24,6 +24,8 @@ pub struct Case {
     pub dead_switches: usize,
     /// Whether dead switches stand one after the other along z.
     pub in_line: bool,
+    /// Whether dead cables are around the first dead switch rather than anywhere.
+    pub near: bool,
 }
 
 /// Torus, mesh or mixed grids of up to 6 x 6 x 6 switches with up to 3 dead cables and 2 dead switches.
@@ -35,11 +37,11 @@ pub fn case() -> impl Strategy<Value = Case> {
         (1..5u64, 0..4u64, any::<u64>()),
         0..4usize,
         prop_oneof![Just(0usize), 0..3usize],
-        any::<bool>(),
+        any::<[bool; 2]>(),
     )
-        .prop_map(|(radix, wraps, sizes, dead_links, dead_switches, in_line)| {
+        .prop_map(|(radix, wraps, sizes, dead_links, dead_switches, [in_line, near])| {
             let (parallel, nodes, seed) = sizes;
-            Case { radix, wraps, parallel, nodes, seed, dead_links, dead_switches, in_line }
+            Case { radix, wraps, parallel, nodes, seed, dead_links, dead_switches, in_line, near }
         })
 }
 
@@ -114,8 +116,22 @@ impl Case {
             .collect();
         let mut links: Vec<LinkId> = machine.links().collect();
         draw.shuffle(&mut links);
+        if self.near {
+            links.sort_by_cached_key(|&link| self.apart(&machine, link, first));
+        }
         links.truncate(self.dead_links.min(links.len() / 2));
         View::intact(Arc::new(machine)).without(&links, &dead, &[])
+    }
+    /// Whether an end of a cable is a node or more than one step off a place in some dimension.
+    fn apart(&self, machine: &Machine, link: LinkId, place: Place) -> bool {
+        let coordinates = machine.coordinates().unwrap();
+        machine.ends(link).iter().any(|end| match machine.as_switch(end.vertex) {
+            None => true,
+            Some(switch) => (0..3).any(|d| {
+                let at = coordinates.position(switch.index())[d];
+                self.shape().ways(d, at, place[d]).hops > 1
+            }),
+        })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::conf::{NAMES, PORTGROUP_MAX_PORTS, TorusConf, TorusDimension, TorusSeed};
+use super::conf::{NAMES, PORTGROUP_MAX_PORTS, RADIX_MAX, TorusConf, TorusDimension, TorusSeed};
 use super::shape::{Direction, Place, Shape};
 use crate::ids::SwitchId;
 use crate::machine::{Coordinates, Machine};
@@ -35,25 +35,27 @@ pub fn from_coordinates(coordinates: &Coordinates) -> Option<(Shape, Vec<Place>)
 const MOST_SEEDS: usize = 4;
 
 impl TorusConf {
-    /// The configuration by which OpenSM finds the same grid in `machine`, if it has coordinates in up to 3 dimensions.
+    /// The configuration by which OpenSM finds the same grid in `machine`, if it has coordinates in up to 3 dimensions of
+    /// up to 65535 switches.
     #[must_use]
     pub fn of(machine: &Machine) -> Option<TorusConf> {
         let (shape, places) = from_coordinates(machine.coordinates()?)?;
+        if shape.radix.iter().any(|&radix| radix > RADIX_MAX) {
+            return None;
+        }
         let at: HashMap<Place, SwitchId> = places.iter().copied().zip(machine.switches()).collect();
         let ring = shape.wraps.contains(&true);
-        let mut taken = BTreeSet::new();
+        let mut taken: BTreeSet<u64> = BTreeSet::new();
         let mut seeds = Vec::new();
         for switch in machine.switches() {
             if seeds.len() == MOST_SEEDS {
                 break;
             }
             let place = places[switch.index()];
-            let Some(seed) = seed_at(machine, shape, &at, switch, place) else { continue };
-            let named: Vec<u64> = seed.beside.iter().flatten().flatten().copied().collect();
-            let fresh = named.iter().chain([&seed.switch]).all(|guid| !taken.contains(guid));
-            if fresh && !named.is_empty() {
-                taken.extend(named);
-                taken.insert(seed.switch);
+            let Some(seed) = seed_at(machine, shape, &at, &taken, switch, place) else { continue };
+            let named = seed.beside.iter().flatten().flatten();
+            if named.clone().next().is_some() {
+                taken.extend(named.chain([&seed.switch]));
                 seeds.push(seed);
             }
         }
@@ -71,21 +73,26 @@ impl TorusConf {
     }
 }
 
-/// A seed at `switch`, if the neighbours it takes are cabled to it.
+/// A seed at `switch`, if it and the neighbours it takes are not `taken` and cables join them.
 fn seed_at(
     machine: &Machine,
     shape: Shape,
     at: &HashMap<Place, SwitchId>,
+    taken: &BTreeSet<u64>,
     switch: SwitchId,
     place: Place,
 ) -> Option<TorusSeed> {
     let mut seed = TorusSeed { switch: machine.switch(switch).guid, ..TorusSeed::default() };
+    if taken.contains(&seed.switch) {
+        return None;
+    }
     for dimension in (0..NAMES.len()).filter(|&dimension| shape.radix[dimension] > 1) {
         let neighbour = |up: bool| {
             let other = *at.get(&shape.beside(place, Direction::new(dimension, up))?)?;
             let mut channels = machine.channels_from(machine.switch_vertex(switch));
             let joined = |channel| machine.head(channel).vertex == machine.switch_vertex(other);
-            channels.any(joined).then(|| machine.switch(other).guid)
+            let guid = machine.switch(other).guid;
+            (!taken.contains(&guid) && channels.any(joined)).then_some(guid)
         };
         let [down, up] = [neighbour(false), neighbour(true)];
         seed.beside[dimension] = if shape.needs_both(dimension) {

@@ -115,7 +115,7 @@ impl Shape {
     pub fn ways(self, dimension: usize, from: u32, to: u32) -> Ways {
         let radix = self.radix[dimension];
         let direct = from.abs_diff(to);
-        let crosses_dateline = self.wraps[dimension] && 2 * direct > radix;
+        let crosses_dateline = self.wraps[dimension] && direct > radix - direct;
         let up = (to > from) != crosses_dateline;
         let hops = if crosses_dateline { radix - direct } else { direct };
         let shorter = Direction::new(dimension, up);
@@ -140,6 +140,14 @@ mod tests {
         assert_eq!(way(5, 1), (true, 2, true));
         let ways = shape.ways(1, 0, 4);
         assert_eq!((ways.hops, ways.crosses_dateline), (4, false));
+    }
+
+    #[test]
+    fn lengths_may_be_any_number() {
+        let shape = Shape::new([u32::MAX, 1, 1], [true, false, false]);
+        let ways = shape.ways(0, 0, u32::MAX - 1);
+        assert_eq!((ways.hops, ways.crosses_dateline), (1, true));
+        assert_eq!(shape.beside([u32::MAX - 1, 0, 0], ways.shorter.opposite()), Some([0; 3]));
     }
 
     #[test]

@@ -5,12 +5,13 @@
 //! would not fit together); the others climb, by the fewest hops. Load is spread as MinHop does it.
 //!
 //! Roots are given (OpenSM's root GUID file) or found by OpenSM's rule: a switch from which more than 90 % of the node
-//! ports are at one distance, and at no other distance more than 5 %. Without a root in a plane the engine refuses.
+//! ports are at one distance, and at no other distance more than 5 %. Without a root in a plane the engine refuses, and
+//! so it does if the roots leave a pair without a way: of several roots none may stand above both.
 //!
 //! Source: Schroeder et al., "Autonet", 1991; `reference/routing-engines.md`, section 5.
 //! Departs from OpenSM: of several switches that pass the rule, only those nearest to the nodes become roots (in a tree
 //! of more than about 400 nodes leaf switches pass it too); legality is exact by construction, not by a queue order.
-//! With `compat = opensm` both are as OpenSM has them, and the check tells whether a credit loop came of it.
+//! With `compat = opensm` both are as OpenSM has them, and the check tells whether a credit loop or a hole came of it.
 //! Limits: routes may be longer than the shortest; links near the roots of an irregular network become hot.
 
 mod as_opensm;
@@ -21,7 +22,7 @@ use crate::machine::SwitchGraph;
 use crate::params::Args;
 use crate::recovery::routing::balance::{Spread, balance};
 use crate::recovery::routing::hops::HopMatrix;
-use crate::recovery::routing::{Compat, Engine, Outcome, RouteOptions, Routing};
+use crate::recovery::routing::{Compat, Engine, Outcome, Refusal, RouteOptions, Routing};
 
 pub use roots::roots_by_rule;
 use roots::{choose_roots, ranks};
@@ -62,6 +63,9 @@ impl Engine for UpDown {
         let to_target = HopMatrix::by_row(graph, |target, row, queue| {
             legal_distances(graph, target, row, queue, &up);
         });
+        if let Some(refusal) = no_way(graph, &to_target) {
+            return Outcome::Refused(refusal);
+        }
         let from_switch = to_target.transposed();
         let lft = balance(graph, options, Spread::AllWays, |switch, _, head, target| {
             let here = from_switch.row(switch)[target.index()];
@@ -76,6 +80,25 @@ impl Engine for UpDown {
         });
         Outcome::Routed(Routing::single_lane(lft))
     }
+}
+
+/// A refusal if some pair of switches with nodes that cables join has no way up and then down.
+fn no_way(graph: &SwitchGraph<'_>, to_target: &HopMatrix) -> Option<Refusal> {
+    for members in graph.joined_switches() {
+        let with_nodes =
+            || members.iter().copied().filter(|&switch| !graph.attached(switch).is_empty());
+        for target in with_nodes() {
+            let row = to_target.row(target);
+            let Some(source) = with_nodes().find(|s| row[s.index()] == HopMatrix::FAR) else {
+                continue;
+            };
+            let reason = "the roots leave pairs apart: from this switch no way goes up and then \
+                          down to every other, since no root stands above both; give one root to \
+                          each part of the fabric, or roots that are joined above";
+            return Some(Refusal { reason: reason.to_owned(), switch: Some(source) });
+        }
+    }
+    None
 }
 
 /// Set in a distance that is made of down steps alone.

@@ -140,3 +140,31 @@ proptest! {
         let _ = TorusConf::parse(&text);
     }
 }
+
+#[test]
+fn what_is_written_for_a_machine_is_read_back_and_seeds_share_no_switch() {
+    for (text, first, seeds) in [
+        ("torus(5,5)", "torus 1 5 5", 4),
+        ("torus(4,5,6; 2; 2)", "torus 4 5 6", 4),
+        ("mesh(4,1,3)", "mesh 1 4 3", 3),
+        ("torus(2,3)", "torus 1 2 3", 2),
+        ("mesh(7)", "mesh 1 1 7", 3),
+        ("mesh(1)", "mesh 1 1 1", 0),
+    ] {
+        let machine = crate::machine::samples::generated(text).machine_shared();
+        let conf = TorusConf::of(&machine).unwrap();
+        let written = conf.to_string();
+        assert_eq!(written.lines().next(), Some(first));
+        assert_eq!(TorusConf::parse(&written), Ok(conf.clone()));
+        let mut named: Vec<u64> = conf
+            .seeds
+            .iter()
+            .flat_map(|seed| seed.beside.iter().flatten().flatten().chain([&seed.switch]))
+            .copied()
+            .collect();
+        let count = named.len();
+        named.sort_unstable();
+        named.dedup();
+        assert_eq!((named.len(), conf.seeds.len()), (count, seeds), "{text}");
+    }
+}

@@ -13,6 +13,7 @@ const INTACT: Case = Case {
     dead_links: 0,
     dead_switches: 0,
     in_line: false,
+    near: false,
 };
 
 /// Where discovery puts the switches of the largest part.

@@ -60,10 +60,7 @@ fn is_confirmed(view: &View, case: &Case, refusal: &Refusal) -> bool {
         return unproven(view).cycle.is_some();
     }
     let found = unproven(view);
-    match reason.contains("circle") {
-        true => found.looping_pairs > 0,
-        false => found.unreachable_pairs > found.cut_pairs,
-    }
+    found.looping_pairs > 0 || found.unreachable_pairs > found.cut_pairs
 }
 
 proptest! {
