@@ -32,6 +32,7 @@ import tables  # noqa: E402
 
 import runflat  # noqa: E402
 from opensm import probe, programs  # noqa: E402
+from opensm.missing import Missing  # noqa: E402
 from opensm.options import Options  # noqa: E402
 from opensm.subnet import Subnet  # noqa: E402
 from runflat import Machine, _core  # noqa: E402
@@ -42,7 +43,7 @@ OPENSM_REPEATS = 3
 LONG_S = 10.0
 STAGE = "machines/stage_fdr_2014.ibnetdiscover"
 
-ANYWHERE = ("minhop", "updn", "dor", "sssp", "dfsssp", "lash", "nue")
+ANYWHERE = ("minhop", "updn", "dor", "sssp", "dfsssp", "lash", "nue", "nue on 1 lane")
 TREE = (*ANYWHERE, "ftree")
 GRID = (*ANYWHERE, "torus-2QoS")
 
@@ -110,6 +111,8 @@ def ours(
     machine = fabric.machine()
     if engine.startswith("torus-2QoS"):
         inputs = {**inputs, "torus_conf": machine.torus_conf()}
+    if engine.endswith(" on 1 lane"):
+        engine, inputs = engine.removesuffix(" on 1 lane"), {**inputs, "max_vl": 1}
     answers: list[runflat.Routing | runflat.Refusal] = []
     found: dict[str, Any] = dict(
         record.timed(lambda: answers.append(machine.route(engine, roots=roots, **inputs)))
@@ -134,9 +137,12 @@ def theirs(
     fabric: Fabric, engine: str, machine: Machine, subnet: Subnet, plugin: Path
 ) -> dict[str, Any]:
     """Run OpenSM once."""
-    grid = engine == "torus-2QoS"
+    engine, _, one_lane = engine.partition(" on ")
+    grid, nue = engine == "torus-2QoS", engine == "nue"
+    # Without QoS OpenSM's Nue takes one lane, whatever it is allowed.
+    config = {"nue_max_num_vls": "1" if one_lane else "8"} if nue else {}
     options = Options(
-        probe=plugin, times_only=True, timeout_s=fabric.limit_s, qos=grid,
+        probe=plugin, times_only=True, timeout_s=fabric.limit_s, qos=grid or nue, config=config,
         torus=(machine.torus_conf() or "") if grid else "",
         roots=fabric.roots_for(engine, machine),
     )  # fmt: skip
@@ -215,14 +221,20 @@ def main() -> None:
     long = sys.argv[1:] == ["--long"]
     if sys.argv[1:] and not long:
         sys.exit(f"usage: {COMMAND} [--long]")
-    version = subprocess.run(
-        [programs.path("opensm"), "--version"], capture_output=True, text=True, check=False
-    )
+    try:
+        program = programs.path("opensm")
+        programs.path("ibsim")
+        programs.shim()
+    except Missing as missing:
+        print(f"nothing to compare with: {missing}", file=sys.stderr)
+        return
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
     release = re.search(r"OpenSM (\S+)", version.stdout + version.stderr)
     head = record.head(COMMAND + " --long" * long, REPEATS) | {
         "opensm": release[1] if release else "unknown",
         "opensm_repeats": OPENSM_REPEATS,
-        "opensm_flags": "-R ENGINE,no_fallback -o; log_flags 0x03; torus-2QoS also -Q and a conf",
+        "opensm_flags": "-R ENGINE,no_fallback -o; log_flags 0x03; torus-2QoS also -Q and a conf, "
+        "nue -Q and nue_max_num_vls 8 or 1",
     }
     engines = {engine["name"] for engine in _core.engines()}
     folder = Path(tempfile.mkdtemp(prefix="runflat-bench-"))
@@ -235,7 +247,7 @@ def main() -> None:
         with ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool:
             for fabric in fabrics:
                 for engine in fabric.engines:
-                    if engine not in engines:
+                    if engine.partition(" on ")[0] not in engines:
                         continue
                     row = compared(fabric, engine, folder / "subnet", plugin, pool)
                     print(tables.progress(row), file=sys.stderr, flush=True)

@@ -26,7 +26,9 @@ def head(command: str, repeats: int) -> dict[str, object]:
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    return {"median": statistics.median(values), "min": min(values), "max": max(values)}
+    """Sum up repeats, in six digits."""
+    found = {"median": statistics.median(values), "min": min(values), "max": max(values)}
+    return {name: float(f"{value:.6g}") for name, value in found.items()}
 
 
 def save(path: Path, record: dict[str, object]) -> None:

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 import runflat
 from command import STAGE
-from opensm import probe, programs, reference
+from opensm import reference
 from opensm.compare import differences
-from opensm.missing import Missing
 from opensm.numbering import Numbering
 from opensm.options import Options
 from opensm.scramble import scrambled
@@ -30,14 +29,7 @@ FABRICS = [
 RESTATED = ["minhop", "dor", "updn", "sssp"]
 
 
-@pytest.fixture(autouse=True)
-def _programs() -> None:
-    try:
-        programs.path("opensm")
-        programs.path("ibsim")
-        programs.shim()
-    except Missing as missing:
-        pytest.skip(str(missing))
+pytestmark = pytest.mark.usefixtures("opensm_programs")
 
 
 def ask(
@@ -240,14 +232,6 @@ def test_differences_are_told_in_words(tmp_path: Path) -> None:
         "1 of 32 entries differ",
         "s0.0 sends n3[1] nowhere, theirs to port 4 (s1.1)",
     ]
-
-
-@pytest.fixture(scope="module")
-def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    try:
-        return probe.build(tmp_path_factory.mktemp("probe"))
-    except Missing as missing:
-        pytest.skip(str(missing))
 
 
 @pytest.mark.parametrize("engine", ["minhop", "dor", "updn", "ftree", "sssp", "dfsssp", "lash"])

@@ -45,8 +45,9 @@ def scrambled(
 
     def moved(match: re.Match[str]) -> str:
         guid = int(match[0], 16)
-        port = next(offset for offset in range(16) if guid - offset in new)
-        return f"{new[guid - port] + port:016x}"
+        port = next((offset for offset in range(16) if guid - offset in new), None)
+        # What is neither part nor port is the GUID of a system; systems stay.
+        return match[0] if port is None else f"{new[guid - port] + port:016x}"
 
     text = GUID.sub(moved, text)
     if ports:
