@@ -58,18 +58,24 @@ class Fabric:
         head = self.head[channel][0]
         return head if self.usable[channel] and head < self.switch_count else None
 
+    def is_switched(self, endpoint: Plug) -> bool:
+        """Say whether the cable of a node port leads to a switch, not to another node."""
+        return self.head[self.at[endpoint]][0] < self.switch_count
+
     def plane_of(self, endpoint: Plug) -> int:
         """Return the plane a node port was cabled into when all was well."""
         return self.plane[self.head[self.at[endpoint]][0]]
 
     def injector(self, node: int, plane: int) -> Plug | None:
         """Return the port by which a node sends into a plane: its lowest attached one."""
-        ports = (e for e in self.endpoints if e[0] == node and self.plane_of(e) == plane)
+        own = (e for e in self.endpoints if e[0] == node and self.is_switched(e))
+        ports = (e for e in own if self.plane_of(e) == plane)
         return next((port for port in ports if self.switch_of(port) is not None), None)
 
     def nodes_in(self, plane: int) -> list[int]:
         """Return the nodes that are alive and have a port in a plane."""
-        own = {endpoint[0] for endpoint in self.endpoints if self.plane_of(endpoint) == plane}
+        switched = filter(self.is_switched, self.endpoints)
+        own = {endpoint[0] for endpoint in switched if self.plane_of(endpoint) == plane}
         return [node for node in sorted(own) if self.node_alive[node - self.switch_count]]
 
     def is_switch_channel(self, channel: int) -> bool:
@@ -77,10 +83,10 @@ class Fabric:
         return max(self.tail[channel][0], self.head[channel][0]) < self.switch_count
 
     def pairs(self) -> list[tuple[int, Plug]]:
-        """Return all (source node, destination port) that should have a route."""
+        """Return all (source node, destination port) that should have a route; not to nodes back to back."""
         found = []
         for target in self.endpoints:
-            if self.node_alive[target[0] - self.switch_count]:
+            if self.is_switched(target) and self.node_alive[target[0] - self.switch_count]:
                 plane = self.plane_of(target)
                 found += [(n, target) for n in self.nodes_in(plane) if n != target[0]]
         return found

@@ -2,7 +2,8 @@
 
 LASH turned out to be the same in every entry and layer. DFSSSP has OpenSM's tables (`test_opensm.py`) and other lanes, since it
 breaks cycles elsewhere. Torus-2QoS takes the same ways over other parallel cables. Fat-tree is the same on even trees and
-spreads otherwise on uneven ones. What OpenSM answers is judged by the check of the package.
+spreads otherwise on uneven ones. Nue is another search; both keep their promise. What OpenSM answers is judged by the check of
+the package.
 """
 
 import re
@@ -179,6 +180,26 @@ def test_dfsssp_of_opensm_lays_out_what_nodes_send_to_nodes_and_switches(
                 before, at = way, fabric.head[way][0]
     one_lane = "Virtual Lanes needed: 1" in log(theirs)
     assert nx.is_directed_acyclic_graph(graph) == one_lane
+
+
+@pytest.mark.parametrize("lanes", [1, 8])
+@pytest.mark.parametrize(
+    "fabric", ["4-ary 3-tree", "torus(6,6)", "slim-fly(5)", "deimos", "broken"]
+)
+def test_nue_routes_within_the_lanes_like_opensm(
+    fabric: str, lanes: int, plugin: Path, tmp_path: Path
+) -> None:
+    machine = broken("torus(5,5; 1; 2)", 1) if fabric == "broken" else runflat.make(fabric)
+    # Without QoS OpenSM's Nue takes one lane, whatever it is allowed.
+    options = Options(probe=plugin, qos=True, config={"nue_max_num_vls": str(lanes)})
+    theirs = ask(machine, "nue", tmp_path, options)
+    assert theirs.engine == "nue", theirs.failure
+    ours = routed(machine.route("nue", max_vl=lanes))
+    for check in (judge.routing(machine, theirs).check(), ours.check()):
+        assert check.verdict == ("incomplete" if check.cut_pairs else "ok")
+        assert check.unreachable_pairs == check.cut_pairs
+        assert check.cycle is None
+        assert check.vls <= lanes
 
 
 GRIDS = [
