@@ -308,6 +308,9 @@ class Machine:
         """Refuse tables that this computer cannot hold: distances of all switch pairs twice, a byte an entry."""
         lids = self.endpoint_count * 2 ** max(lmc, 0) + self.switch_count
         need = self.switch_count * (4 * self.switch_count + lids)
+        if need < 2**26:
+            # Asking takes longer than routing a small fabric.
+            return
         free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
         if need > free + _cached_bytes():
             raise RoutingError(

@@ -4,6 +4,7 @@
 //! order the data flows, and a module imports only earlier ones and the root files.
 
 pub mod ids;
+pub mod parallel;
 pub mod params;
 mod registry;
 pub mod rng;

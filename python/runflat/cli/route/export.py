@@ -83,8 +83,10 @@ def command(
     check = routing.check()
     target = make_folder(folder)
     several = machine.plane_count > 1 and plane is None
-    planes = range(machine.plane_count) if several else [plane or 0]
+    planes = range(machine.plane_count) if plane is None else [plane]
     written, commands, notes = [], [], list[str]()
+    if not planes:
+        notes.append(f"{machine.name} has no switches, so there are no tables to write")
     for number in planes:
         inside = target / f"plane{number}" if several else target
         inside.mkdir(exist_ok=True)

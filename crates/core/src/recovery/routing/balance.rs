@@ -8,8 +8,6 @@
 //! Source: `reference/routing-engines.md`, section 5, and what OpenSM 3.3.23 does with several LIDs, found by experiment
 //! (`tests/opensm/reference/minhop.py`).
 
-use rayon::prelude::*;
-
 use super::lft::Lft;
 use super::options::RouteOptions;
 use super::order::VisitOrder;
@@ -41,9 +39,7 @@ pub fn balance(
     let order = VisitOrder::new(graph, options).destinations(graph, &options.routing_order);
     let mut lft = Lft::empty(graph.machine(), options.lmc);
     let lids = lft.lids();
-    let mut rows: Vec<&mut [u8]> = lft.rows_mut().collect();
-    rows.par_iter_mut().enumerate().for_each(|(index, row)| {
-        let switch = SwitchId::from_index(index);
+    lft.fill_rows(|switch, row| {
         if graph.view().switch_alive(switch) {
             let legal = |channel, head, target| may_use(switch, channel, head, target);
             Balancer::new(graph, switch, spread, lids).fill(&order, legal, row);

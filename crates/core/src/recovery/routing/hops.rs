@@ -1,9 +1,8 @@
 //! Distances between switches.
 
-use rayon::prelude::*;
-
 use crate::ids::SwitchId;
 use crate::machine::SwitchGraph;
+use crate::parallel;
 
 /// Distances in switch-switch hops, `[row][column]`; [`HopMatrix::FAR`] where there is no way.
 #[derive(Clone, Debug)]
@@ -34,11 +33,13 @@ impl HopMatrix {
     ) -> Self {
         let switches = graph.switch_count();
         let mut hops = vec![Self::FAR; switches * switches];
-        hops.par_chunks_exact_mut(switches.max(1))
-            .enumerate()
-            .for_each_init(Vec::new, |queue, (switch, row)| {
-                fill(SwitchId::from_index(switch), row, queue)
-            });
+        parallel::rows(
+            &mut hops,
+            switches,
+            switches * graph.slot_count(),
+            Vec::new,
+            |queue, switch, row| fill(SwitchId::from_index(switch), row, queue),
+        );
         HopMatrix { switches, hops }
     }
 
@@ -54,11 +55,17 @@ impl HopMatrix {
     pub fn transposed(&self) -> Self {
         let n = self.switches;
         let mut hops = vec![0; n * n];
-        hops.par_chunks_exact_mut(n.max(1)).enumerate().for_each(|(row, out)| {
-            for (column, value) in out.iter_mut().enumerate() {
-                *value = self.hops[column * n + row];
-            }
-        });
+        parallel::rows(
+            &mut hops,
+            n,
+            n * n,
+            || (),
+            |(), row, out| {
+                for (column, value) in out.iter_mut().enumerate() {
+                    *value = self.hops[column * n + row];
+                }
+            },
+        );
         HopMatrix { switches: n, hops }
     }
 }

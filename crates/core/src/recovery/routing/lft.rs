@@ -3,6 +3,7 @@
 use super::lanes::Lanes;
 use crate::ids::{ChannelId, Lid, SwitchId};
 use crate::machine::{Lids, Machine};
+use crate::parallel;
 
 /// Linear forwarding tables of every switch: `[switch][lid] -> port`, one byte each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,10 +74,16 @@ impl Lft {
         &self.port
     }
 
-    /// The rows of all switches, for writing in parallel.
-    pub fn rows_mut(&mut self) -> std::slice::ChunksExactMut<'_, u8> {
-        // A machine of nodes alone has LIDs but no rows; one of bare switches has a LID for each of them.
-        self.port.chunks_exact_mut(self.lids.count().max(1))
+    /// Fills the rows of all switches by `fill(switch, row)`, in parallel.
+    pub fn fill_rows(&mut self, fill: impl Fn(SwitchId, &mut [u8]) + Send + Sync) {
+        let (width, steps) = (self.lids.count(), self.port.len());
+        parallel::rows(
+            &mut self.port,
+            width,
+            steps,
+            || (),
+            |(), switch, row| fill(SwitchId::from_index(switch), row),
+        );
     }
 
     /// Number of entries in which two tables of one machine differ, on switches that count.

@@ -177,9 +177,8 @@ proptest! {
         let graph = SwitchGraph::new(&view);
         let mut draw = crate::rng::Seed(seed).stream("test.lft", 0);
         let mut lft = Lft::empty(view.machine(), 0);
-        for row in lft.rows_mut() {
-            row.iter_mut().for_each(|port| *port = draw.below(12) as u8);
-        }
+        let drawn: Vec<u8> = lft.ports().iter().map(|_| draw.below(12) as u8).collect();
+        lft = Lft::from_ports(view.machine(), 0, drawn).unwrap();
         let routing = Routing::single_lane(lft);
         let check = check(&graph, &routing);
         let (pairs, lost, index, cyclic) = naive_check(&graph, &routing);

@@ -6,6 +6,7 @@ use super::arcs::Arcs;
 use super::trees::{NO_WAY, Trees};
 use crate::ids::SwitchId;
 use crate::machine::SwitchGraph;
+use crate::parallel;
 
 /// The lane that is being made acyclic, and the next one.
 pub struct Breaker<'a> {
@@ -264,29 +265,34 @@ impl<'a> Breaker<'a> {
 fn count_routes(graph: &SwitchGraph<'_>, trees: &Trees, arcs: &Arcs) -> Vec<u32> {
     let new_tally = || (vec![0u32; arcs.count()], Vec::new(), Vec::new());
     let destinations = trees.lids.len();
+    let count = |(mut routes, mut order, mut passing): (Vec<u32>, Vec<SwitchId>, Vec<u32>),
+                 destination| {
+        let tree = trees.tree(destination);
+        trees.far_to_near(graph, tree, &mut order);
+        passing.clear();
+        passing.extend_from_slice(&trees.weight);
+        for &switch in &order {
+            let position = tree[switch.index()];
+            if position == NO_WAY {
+                continue;
+            }
+            let slot = graph.slots(switch).start + usize::from(position);
+            let head = graph.slot_head(slot);
+            let leaving = passing[switch.index()];
+            passing[head.index()] += leaving;
+            if tree[head.index()] != NO_WAY {
+                routes[arcs.number(slot, tree[head.index()])] += leaving;
+            }
+        }
+        (routes, order, passing)
+    };
+    if !parallel::worth(destinations * graph.switch_count()) {
+        return (0..destinations).fold(new_tally(), count).0;
+    }
     let tally = (0..destinations)
         .into_par_iter()
         .with_min_len(destinations / (4 * rayon::current_num_threads()) + 1)
-        .fold(new_tally, |(mut routes, mut order, mut passing), destination| {
-            let tree = trees.tree(destination);
-            trees.far_to_near(graph, tree, &mut order);
-            passing.clear();
-            passing.extend_from_slice(&trees.weight);
-            for &switch in &order {
-                let position = tree[switch.index()];
-                if position == NO_WAY {
-                    continue;
-                }
-                let slot = graph.slots(switch).start + usize::from(position);
-                let head = graph.slot_head(slot);
-                let leaving = passing[switch.index()];
-                passing[head.index()] += leaving;
-                if tree[head.index()] != NO_WAY {
-                    routes[arcs.number(slot, tree[head.index()])] += leaving;
-                }
-            }
-            (routes, order, passing)
-        })
+        .fold(new_tally, count)
         .map(|(routes, ..)| routes)
         .reduce_with(|mut routes, more| {
             routes.iter_mut().zip(&more).for_each(|(routes, more)| *routes += more);

@@ -1,13 +1,12 @@
 //! Which lane every route goes in: cycles are broken in lane after lane.
 
-use rayon::prelude::*;
-
 use super::arcs::Arcs;
 use super::breaker::Breaker;
 use super::online;
 use super::trees::Trees;
 use crate::ids::SwitchId;
 use crate::machine::SwitchGraph;
+use crate::parallel;
 
 /// A layer for every route.
 pub struct Layers {
@@ -94,13 +93,19 @@ impl Layers {
         let start: Vec<u64> = (0..width.len()).map(|layer| width[..layer].iter().sum()).collect();
         let columns = trees.columns;
         let mut levels = vec![0; switches * columns];
-        levels.par_chunks_mut(columns.max(1)).enumerate().for_each(|(switch, row)| {
-            for (destination, &lid) in trees.lids.iter().enumerate() {
-                let layer = layer(destination, switch);
-                let turn = (switch + destination) as u64 % width[layer];
-                row[lid.index()] = (start[layer] + turn) as u8;
-            }
-        });
+        parallel::rows(
+            &mut levels,
+            columns,
+            switches * columns,
+            || (),
+            |(), switch, row| {
+                for (destination, &lid) in trees.lids.iter().enumerate() {
+                    let layer = layer(destination, switch);
+                    let turn = (switch + destination) as u64 % width[layer];
+                    row[lid.index()] = (start[layer] + turn) as u8;
+                }
+            },
+        );
         Some(levels)
     }
 }

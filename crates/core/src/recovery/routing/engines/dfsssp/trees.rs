@@ -1,9 +1,8 @@
 //! The routes to every LID as a tree over the switches, LID by LID.
 
-use rayon::prelude::*;
-
 use crate::ids::{Lid, SwitchId};
 use crate::machine::{LidOwner, SwitchGraph};
+use crate::parallel;
 use crate::recovery::routing::Lft;
 
 /// Which routes count.
@@ -53,15 +52,22 @@ impl Trees {
         }
         let mut position = vec![NO_WAY; destinations.len() * switches];
         // Blocks of destinations keep the reads of table rows in whole cache lines.
-        let blocks = position.par_chunks_mut((switches * BLOCK).max(1));
-        blocks.zip(destinations.par_chunks(BLOCK)).for_each(|(rows, destinations)| {
-            for (switch, of_port) in position_of_port.iter().enumerate() {
-                for (row, &lid) in destinations.iter().enumerate() {
-                    let port = lft.port(SwitchId(switch as u32), lid);
-                    rows[row * switches + switch] = of_port[usize::from(port)];
+        let steps = position.len();
+        parallel::rows(
+            &mut position,
+            switches * BLOCK,
+            steps,
+            || (),
+            |(), block, rows| {
+                let block = &destinations[block * BLOCK..];
+                for (switch, of_port) in position_of_port.iter().enumerate() {
+                    for (row, &lid) in block.iter().take(BLOCK).enumerate() {
+                        let port = lft.port(SwitchId(switch as u32), lid);
+                        rows[row * switches + switch] = of_port[usize::from(port)];
+                    }
                 }
-            }
-        });
+            },
+        );
         let weight = |switch| match pairs {
             Pairs::Nodes => graph.sources(switch),
             Pairs::All if !graph.view().switch_alive(switch) => 0,

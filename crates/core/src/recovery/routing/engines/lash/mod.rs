@@ -19,8 +19,6 @@ mod layers;
 mod tests;
 mod ways;
 
-use rayon::prelude::*;
-
 use crate::ids::SwitchId;
 use crate::machine::{LidOwner, Lids, SwitchGraph};
 use crate::params::{Args, Kind, Param};
@@ -121,9 +119,7 @@ fn tables(
     let destinations = order.destinations(graph, &[]);
     let mut lft = Lft::empty(machine, options.lmc);
     let lids = lft.lids();
-    let mut rows: Vec<&mut [u8]> = lft.rows_mut().collect();
-    rows.par_iter_mut().enumerate().for_each(|(index, row)| {
-        let switch = SwitchId::from_index(index);
+    lft.fill_rows(|switch, row| {
         if !graph.view().switch_alive(switch) {
             return;
         }

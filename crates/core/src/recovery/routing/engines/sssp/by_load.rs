@@ -8,6 +8,7 @@
 use super::first;
 use crate::ids::{Lid, SwitchId};
 use crate::machine::{LidOwner, SwitchGraph};
+use crate::parallel;
 use crate::recovery::routing::order::VisitOrder;
 use crate::recovery::routing::{Lft, RouteOptions};
 
@@ -25,11 +26,16 @@ pub fn tables(graph: &SwitchGraph<'_>, options: &RouteOptions) -> Lft {
     if let Some(group) = groups.first() {
         current.find(graph, group.target);
     }
+    let in_parallel = parallel::worth(graph.slot_count() * groups.len());
     for (at, group) in groups.iter().enumerate() {
         let mut serve = || sweep.serve(graph, &current, group, &mut lft);
         match groups.get(at + 1) {
-            Some(following) => {
+            Some(following) if in_parallel => {
                 rayon::join(serve, || next.find(graph, following.target));
+            }
+            Some(following) => {
+                serve();
+                next.find(graph, following.target);
             }
             None => serve(),
         }

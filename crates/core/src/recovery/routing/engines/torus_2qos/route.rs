@@ -9,12 +9,11 @@
 //! across the dateline and lane 1 the cables opposite, and a broken ring is no ring. Bit 1 is set right after a turn back to an
 //! earlier dimension; bit 2 is the second quality of service.
 
-use rayon::prelude::*;
-
 use super::shape::Direction;
 use super::torus::Torus;
 use crate::ids::SwitchId;
 use crate::machine::SwitchGraph;
+use crate::parallel;
 use crate::recovery::routing::order::{VisitOrder, by_port};
 use crate::recovery::routing::{Compat, LaneError, Lft, RouteOptions, SlToVl};
 
@@ -91,9 +90,7 @@ pub fn tables(
             ends.into_iter().map(|end| (port(end), end)).collect()
         })
         .collect();
-    let mut rows: Vec<&mut [u8]> = lft.rows_mut().collect();
-    rows.par_iter_mut().enumerate().for_each(|(index, row)| {
-        let at = SwitchId::from_index(index);
+    lft.fill_rows(|at, row| {
         let mut turns = [[0usize; 2]; 6];
         for &to in order.switches() {
             if to == at {
@@ -101,7 +98,7 @@ pub fn tables(
                 for &(port, end) in &attached[to.index()] {
                     lids.all_of_endpoint(end).for_each(|lid| row[lid.index()] = port);
                 }
-            } else if torus.part_of[to.index()] == torus.part_of[index]
+            } else if torus.part_of[to.index()] == torus.part_of[at.index()]
                 && let Some(direction) = torus.step(at, to)
             {
                 let ports = torus.ports(at, direction);
@@ -136,16 +133,23 @@ pub fn levels(graph: &SwitchGraph<'_>, torus: &Torus, lft: &Lft) -> Vec<u8> {
         .endpoints()
         .map(|end| machine.as_switch(machine.head(machine.injection(end)).vertex))
         .collect();
-    levels.par_chunks_exact_mut(lids.count().max(1)).enumerate().for_each(|(from, row)| {
-        let from = SwitchId::from_index(from);
-        for (end, to) in machine.endpoints().zip(&targets) {
-            let level = to.map_or(0, |to| torus.level(from, to));
-            lids.all_of_endpoint(end).for_each(|lid| row[lid.index()] = level);
-        }
-        for to in machine.switches() {
-            row[lids.of_switch(to).index()] = torus.level(from, to);
-        }
-    });
+    let steps = levels.len();
+    parallel::rows(
+        &mut levels,
+        lids.count(),
+        steps,
+        || (),
+        |(), from, row| {
+            let from = SwitchId::from_index(from);
+            for (end, to) in machine.endpoints().zip(&targets) {
+                let level = to.map_or(0, |to| torus.level(from, to));
+                lids.all_of_endpoint(end).for_each(|lid| row[lid.index()] = level);
+            }
+            for to in machine.switches() {
+                row[lids.of_switch(to).index()] = torus.level(from, to);
+            }
+        },
+    );
     levels
 }
 

@@ -5,10 +5,9 @@
 //!
 //! Source: found by experiment on the running program; `tests/opensm/reference/hops.py` states the rules in full.
 
-use rayon::prelude::*;
-
 use crate::ids::SwitchId;
 use crate::machine::SwitchGraph;
+use crate::parallel;
 use crate::recovery::routing::hops::HopMatrix;
 
 /// Which channels lead towards which switch, a bit each.
@@ -25,10 +24,11 @@ impl Ways {
     pub fn new(graph: &SwitchGraph<'_>, rank: &[u32]) -> Self {
         let words = graph.slot_count().div_ceil(64);
         let mut bits = vec![0; words * graph.switch_count()];
-        bits.par_chunks_mut(words.max(1)).enumerate().for_each_init(
-            || Spread::new(graph, rank),
-            |spread, (target, row)| spread.ways_to(SwitchId::from_index(target), row),
-        );
+        let spread = || Spread::new(graph, rank);
+        let steps = graph.switch_count() * graph.slot_count();
+        parallel::rows(&mut bits, words, steps, spread, |spread, target, row| {
+            spread.ways_to(SwitchId::from_index(target), row)
+        });
         Ways { words, bits }
     }
 
