@@ -55,6 +55,8 @@ fuzz:
 	crates/core/fuzz/seed.sh
 	cd crates/core && cargo +nightly fuzz run parse_fabric -- -max_total_time=600 \
 	  -dict=fuzz/parse_fabric.dict -rss_limit_mb=4096 -timeout=20
+	cd crates/core && cargo +nightly fuzz run parse_tables -- -max_total_time=300 \
+	  -rss_limit_mb=4096 -timeout=20
 
 clean:
 	rm -rf target $(VENV) out

@@ -50,6 +50,8 @@ SIMULATE_KEYS = {
         (["simulate", STAGE, "--traffic", "exchange"], SIMULATE_KEYS | {"seed"}, 0, "complete"),
         (["simulate", MESH], SIMULATE_KEYS | {"seed"}, 1, "steady"),
         (["simulate", MESH, "--engine", "updn"], SIMULATE_KEYS | {"seed"}, 1, "refused"),
+        (["route", "engines"], {"parts"}, 0, "listed"),
+        (["faults", "models"], {"parts"}, 0, "listed"),
         (["doctor"], {"parts", "python"}, 0, "ok"),
     ],
     ids=lambda value: " ".join(map(str, value)).replace(str(ROOT), "") if isinstance(value, list) else "",
@@ -187,6 +189,17 @@ def test_the_bash_completion_completes_commands() -> None:
     }
     answer = finish(program(), env=environment)
     assert answer.out.strip() == "plain,simulate"
+
+
+def test_the_bash_completion_completes_fabric_files() -> None:
+    for words, wanted in (("route fab", ["file,fab"]), ("route ex", ["file,ex", "plain,export"]),
+                          ("simulate fab", ["file,fab"])):  # fmt: skip
+        environment = {
+            "_RUNFLAT_COMPLETE": "bash_complete",
+            "COMP_WORDS": f"runflat {words}",
+            "COMP_CWORD": str(len(words.split())),
+        }
+        assert finish(program(), env=environment).out.split() == wanted
 
 
 @pytest.mark.parametrize(

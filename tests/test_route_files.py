@@ -117,6 +117,21 @@ def test_tables_of_a_file_are_where_an_update_starts(tmp_path: Path) -> None:
     assert other["changed_entries"] > 0
 
 
+def test_service_levels_that_change_are_counted() -> None:
+    machine = runflat.make("torus(5,5)")
+    old = machine.route("dfsssp")
+    new = machine.fail(switches=2).route("dfsssp")
+    assert isinstance(old, Routing)
+    assert isinstance(new, Routing)
+    levels = [routing.service_levels for routing in (old, new)]
+    assert levels[0] is not None
+    assert levels[1] is not None
+    alive = [name not in new.machine.faults.switches for name in machine.switches().column("name")]
+    wanted = np.count_nonzero((levels[0] != levels[1])[alive])
+    assert old.update_to(new).changed_levels == wanted > 0
+    assert old.update_to(old).changed_levels == 0
+
+
 def test_an_update_between_machines_is_refused() -> None:
     one, other = (runflat.make(text).route("minhop") for text in ("torus(3,3)", "torus(4,4)"))
     assert isinstance(one, Routing)

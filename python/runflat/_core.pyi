@@ -132,6 +132,7 @@ class _Check(TypedDict):
 @type_check_only
 class _Update(TypedDict):
     changed_entries: int
+    changed_levels: int
     changed_blocks: int
     rounds: int
     extra_writes: int

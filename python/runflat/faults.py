@@ -49,23 +49,25 @@ class Faults:
         """
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            message = f"{path}: no fault file: {error}; write one with `runflat faults draw -o`"
+        except OSError as error:
+            raise FaultError(f"{path}: cannot be read: {error.strerror}; {HOW_TO_WRITE}") from error
+        except ValueError as error:
+            where = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+            message = f"{path}: no fault file: it is not JSON{where}; {HOW_TO_WRITE}"
             raise FaultError(message) from error
         kinds = ("links", "switches", "nodes")
         if not isinstance(data, dict) or not any(f"failed_{kind}" in data for kind in kinds):
             raise FaultError(
                 f"{path}: no fault file: it has none of the lists "
-                f"{', '.join(f'`failed_{kind}`' for kind in kinds)}; "
-                "write one with `runflat faults draw -o`"
+                f"{', '.join(f'`failed_{kind}`' for kind in kinds)}; {HOW_TO_WRITE}"
             )
         lists = {}
         for kind in kinds:
             names = data.get(f"failed_{kind}", [])
             if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-                raise FaultError(
-                    f"{path}: `failed_{kind}` must be a list of names; "
-                    "write the file with `runflat faults draw -o`"
-                )
+                raise FaultError(f"{path}: `failed_{kind}` must be a list of names; {HOW_TO_WRITE}")
             lists[kind] = names
         return cls(**lists)
+
+
+HOW_TO_WRITE = "write one with `runflat faults draw -o`"

@@ -306,7 +306,7 @@ class Machine:
 
     def _fits_in_memory(self, lmc: int) -> None:
         """Refuse tables that this computer cannot hold: distances of all switch pairs twice, a byte an entry."""
-        lids = self.endpoint_count * 2 ** max(lmc, 0) + self.switch_count
+        lids = self.endpoint_count * 2 ** min(max(lmc, 0), 7) + self.switch_count
         need = self.switch_count * (4 * self.switch_count + lids)
         if need < 2**26:
             # Asking takes longer than routing a small fabric.

@@ -120,6 +120,8 @@ class Update:
     ----------
     changed_entries : int
         Table entries of living switches that differ.
+    changed_levels : int
+        Service levels of (source switch, LID) that differ: sources ask for their paths anew. No order of writes covers these.
     changed_blocks : int
         Blocks of 64 LIDs with such entries: what a subnet manager sends.
     rounds : int
@@ -136,6 +138,7 @@ class Update:
     """
 
     changed_entries: int
+    changed_levels: int
     changed_blocks: int
     rounds: int
     extra_writes: int

@@ -16,8 +16,8 @@ pub struct RouteInputs {
     compute_nodes: Vec<String>,
     io_nodes: Vec<String>,
     routing_order: Vec<String>,
-    lmc: u8,
-    max_vl: u8,
+    lmc: i64,
+    max_vl: i64,
     compat: Option<String>,
     torus_conf: Option<String>,
 }
@@ -25,14 +25,16 @@ pub struct RouteInputs {
 impl RouteInputs {
     /// The same by ids.
     pub fn options(&self, machine: &Machine) -> PyResult<RouteOptions> {
-        if self.lmc > LMC_MAX {
+        let lmc = u8::try_from(self.lmc).ok().filter(|&lmc| lmc <= LMC_MAX);
+        let Some(lmc) = lmc else {
             let wrong = format!("`lmc` is a whole number from 0 to {LMC_MAX}, got {}", self.lmc);
             return Err(raise::<RoutingError>(wrong));
-        }
-        if !(1..=15).contains(&self.max_vl) {
+        };
+        let max_vl = u8::try_from(self.max_vl).ok().filter(|lanes| (1..=15).contains(lanes));
+        let Some(max_vl) = max_vl else {
             let wrong = format!("`max_vl` is a whole number from 1 to 15, got {}", self.max_vl);
             return Err(raise::<RoutingError>(wrong));
-        }
+        };
         let compat = match self.compat.as_deref() {
             None => Compat::Plain,
             Some("opensm") => Compat::OpenSm,
@@ -44,8 +46,8 @@ impl RouteInputs {
         let torus_conf = self.torus_conf.as_deref().map(TorusConf::parse).transpose();
         let mut options = RouteOptions {
             torus_conf: torus_conf.map_err(raise::<RoutingError>)?,
-            lmc: self.lmc,
-            max_vl: self.max_vl,
+            lmc,
+            max_vl,
             compat,
             ..RouteOptions::default()
         };

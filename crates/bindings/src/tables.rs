@@ -168,9 +168,10 @@ pub fn plan_update<'py>(
             .map_err(|error| error.to_string())?;
         let cycle = update::credit_cycle(&graph, &old.routing, &new.routing)
             .map_err(|error| error.to_string())?;
-        Ok((update, cycle))
+        let alive = |switch| view.switch_alive(switch);
+        Ok((update, cycle, old.routing.changed_levels(&new.routing, alive)))
     };
-    let (update, cycle) = py.detach(plan).map_err(raise::<RoutingError>)?;
+    let (update, cycle, changed_levels) = py.detach(plan).map_err(raise::<RoutingError>)?;
     let machine = view.machine();
     let names = Names::new(machine);
     let cycle = cycle.map(|cycle| {
@@ -188,6 +189,7 @@ pub fn plan_update<'py>(
     ])?;
     let found = PyDict::new(py);
     found.set_item("changed_entries", update.changed_entries)?;
+    found.set_item("changed_levels", changed_levels)?;
     found.set_item("changed_blocks", update.changed_blocks)?;
     found.set_item("rounds", update.rounds)?;
     found.set_item("extra_writes", update.extra_writes())?;

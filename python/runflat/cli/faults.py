@@ -10,6 +10,7 @@ import click
 from runflat import __version__, _core
 from runflat.cli.options import (
     FABRIC_HELP,
+    fabric_argument,
     json_option,
     params_option,
     print_json,
@@ -35,7 +36,7 @@ Draw what fails in a fabric. The first k failures of a sample are among its firs
 
 {FABRIC_HELP}""",
 )
-@click.argument("fabric")
+@fabric_argument
 @click.option("--links", help="Switch-switch cables: a number or a per cent (rounded down).")
 @click.option("--switches", help="Switches: a number or a per cent.")
 @click.option("--nodes", help="Nodes: a number or a per cent.")
@@ -101,6 +102,7 @@ def draw(
 
 
 @command.command(epilog="Example: runflat faults models")
-def models() -> None:
+@json_option
+def models(as_json: bool) -> None:
     """List the fault models and their parameters."""
-    show_parts(_core.fault_models(), "fault model")
+    show_parts(_core.fault_models(), "fault model", as_json=as_json)

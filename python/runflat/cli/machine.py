@@ -10,6 +10,7 @@ import click
 from runflat import _core, make, plugins
 from runflat.cli.options import (
     FABRIC_HELP,
+    fabric_argument,
     facts,
     json_option,
     print_json,
@@ -50,7 +51,7 @@ Say what is in a fabric: counts, planes, unbalanced leaves, degraded links, dist
 
 {FABRIC_HELP}""",
 )
-@click.argument("fabric")
+@fabric_argument
 @json_option
 def show(fabric: str, as_json: bool) -> None:
     _show(read_fabric(fabric), as_json)
@@ -63,7 +64,7 @@ Write a fabric in another format.
 
 {FABRIC_HELP}""",
 )
-@click.argument("fabric")
+@fabric_argument
 @click.option("--to", "format_", required=True, type=click.Choice(FORMATS), help="The format.")
 @click.option("-o", "output", type=click.Path(dir_okay=False), help="File; default: stdout.")
 def export(fabric: str, format_: str, output: str | None) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 from rich.console import Console
 from rich.table import Table
 
@@ -22,6 +23,20 @@ FABRIC_HELP = (
     'or a notation such as "16-ary 2-tree".'
 )
 
+
+class FileOrNotation(click.ParamType):
+    """A text that a shell completes as a file."""
+
+    name = "fabric"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Leave it to the shell, which knows files."""
+        return [CompletionItem(incomplete, type="file")]
+
+
+fabric_argument = click.argument("fabric", type=FileOrNotation())
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True, help="The one seed."
@@ -125,8 +140,12 @@ def show_table(table: Table) -> None:
     console.print(table)
 
 
-def show_parts(parts: Sequence[Mapping[str, Any]], kind: str) -> None:
+def show_parts(parts: Sequence[Mapping[str, Any]], kind: str, *, as_json: bool) -> None:
     """List registered parts with their parameters, then those of plug-ins."""
+    if as_json:
+        registered = [{"name": name, "summary": None, "params": []} for name in plugins.names(kind)]
+        print_json("listed", {"parts": [*parts, *registered]})
+        return
     for part in parts:
         click.echo(f"{part['name']}: {part['summary']}")
         for param in part["params"]:

@@ -12,6 +12,7 @@ from runflat import Refusal, Routing, _core
 from runflat.cli.options import (
     FABRIC_HELP,
     break_fabric,
+    fabric_argument,
     facts,
     faults_option,
     json_option,
@@ -51,7 +52,7 @@ The congestion mode shares channels max-min fairly; latency, buffers and deadloc
 
 {FABRIC_HELP}""",
 )
-@click.argument("fabric")
+@fabric_argument
 @engine_option
 @engine_inputs
 @table_files(required=False, replaces_engine=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 
 import click
+from click.shell_completion import CompletionItem
 
 SUBCOMMANDS = {
     "check": "prove tables read from a file",
@@ -33,6 +34,10 @@ class _RouteOrMore(click.Group):
         if args[0] in SUBCOMMANDS:
             return super().resolve_command(ctx, args)
         return None, self.get_command(ctx, ""), args
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        # Completed as a file where it begins no subcommand.
+        return [CompletionItem(incomplete, type="file"), *super().shell_complete(ctx, incomplete)]
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         one = self.get_command(ctx, "")

@@ -9,6 +9,7 @@ import click
 from runflat.cli.options import (
     FABRIC_HELP,
     break_fabric,
+    fabric_argument,
     faults_option,
     json_option,
     print_json,
@@ -27,7 +28,7 @@ Exit status 1 if a pair has no route or a credit loop exists.
 
 {FABRIC_HELP}""",
 )
-@click.argument("fabric")
+@fabric_argument
 @table_files(required=True)
 @faults_option
 @json_option

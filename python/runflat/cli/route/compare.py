@@ -16,6 +16,7 @@ from runflat._core import RunflatError, WorkloadError
 from runflat.cli.options import (
     FABRIC_HELP,
     break_fabric,
+    fabric_argument,
     faults_option,
     json_option,
     print_json,
@@ -47,7 +48,7 @@ Exit status 1 if no engine gives tables that serve every pair that cables join a
 
 {FABRIC_HELP}""",
 )
-@click.argument("fabric")
+@fabric_argument
 @click.option("--engines", help="Engines, commas between them.  [default: all]")
 @click.option("--traffic", default="uniform", show_default=True, help="Workload for throughput.")
 @engine_inputs

@@ -12,6 +12,7 @@ from runflat._core import RunflatError
 from runflat.cli.options import (
     FABRIC_HELP,
     break_fabric,
+    fabric_argument,
     faults_option,
     json_option,
     print_json,
@@ -40,7 +41,7 @@ Exit status 1 if the engine refuses, a pair has no route or a credit loop exists
 
 {FABRIC_HELP}""",
 )
-@click.argument("fabric")
+@fabric_argument
 @engine_option
 @engine_inputs
 @table_files(required=False, replaces_engine=True)

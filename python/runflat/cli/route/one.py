@@ -10,6 +10,7 @@ from runflat import Refusal
 from runflat.cli.options import (
     FABRIC_HELP,
     break_fabric,
+    fabric_argument,
     faults_option,
     json_option,
     print_json,
@@ -43,7 +44,7 @@ Exit status 1 if the engine refuses, a pair has no route or a credit loop exists
 
 {FABRIC_HELP}""",
 )
-@click.argument("fabric")
+@fabric_argument
 @engine_option
 @engine_inputs
 @faults_option

@@ -10,6 +10,7 @@ from runflat import Refusal
 from runflat.cli.options import (
     FABRIC_HELP,
     break_fabric,
+    fabric_argument,
     facts,
     faults_option,
     json_option,
@@ -22,8 +23,8 @@ from runflat.cli.route.inputs import EngineInputs, engine_inputs, engine_option,
 from runflat.cli.route.tables import TableFiles, table_files
 
 KEYS = (
-    "lost_paths", "changed_entries", "changed_blocks", "rounds", "extra_writes", "dropped_entries",
-    "credit_cycle", "verdict", "joined_verdict", "seconds",
+    "lost_paths", "changed_entries", "changed_levels", "changed_blocks", "rounds", "extra_writes",
+    "dropped_entries", "credit_cycle", "verdict", "joined_verdict", "seconds",
 )  # fmt: skip
 
 
@@ -38,7 +39,7 @@ tables leave a pair out or can deadlock.
 
 {FABRIC_HELP}""",
 )
-@click.argument("fabric")
+@fabric_argument
 @engine_option
 @engine_inputs
 @table_files(required=False)
@@ -94,6 +95,7 @@ def command(
         ("pairs left out by the engine", check.left_out_pairs),
         ("re-routing time", f"{seconds:.3f} s"),
         ("table entries that change", update.changed_entries),
+        ("service levels that change", update.changed_levels),
         ("LFT blocks that change", update.changed_blocks),
         ("writes in a safe order", len(update.writes)),
         ("rounds", update.rounds),

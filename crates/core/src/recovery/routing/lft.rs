@@ -132,6 +132,22 @@ impl Routing {
         Routing { lft, lanes, layers }
     }
 
+    /// Number of (source switch, LID) in which service levels differ, on switches that count; what path queries answer anew.
+    #[must_use]
+    pub fn changed_levels(&self, other: &Routing, counts: impl Fn(SwitchId) -> bool) -> u64 {
+        if matches!((&self.lanes, &other.lanes), (Lanes::Single, Lanes::Single)) {
+            return 0;
+        }
+        let lids = self.lft.lids.count();
+        let switches = self.lft.port.len() / lids.max(1);
+        (0..switches as u32)
+            .map(SwitchId)
+            .filter(|&switch| counts(switch))
+            .flat_map(|switch| (0..lids as u32).map(move |lid| (switch, Lid(lid))))
+            .filter(|&(switch, lid)| self.sl(switch, lid) != other.sl(switch, lid))
+            .count() as u64
+    }
+
     /// The service level of the routes from nodes at `switch` to `lid`.
     #[inline]
     #[must_use]

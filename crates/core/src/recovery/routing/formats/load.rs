@@ -55,14 +55,14 @@ pub fn load_command(
                 .to_owned(),
         };
         notes.push(format!(
-            "not free from deadlock when loaded like this: the routes are spread over {lanes} \
+            "not free from deadlock when loaded like this: the routes are spread over several \
              lanes, and OpenSM's file engine puts them all on service level 0, in one lane, where \
              they close a credit loop; {advice}"
         ));
     } else if lanes > 1 {
         notes.push(format!(
             "the lane map cannot be carried along: OpenSM's file engine puts all routes on service \
-             level 0, so the {lanes} lanes become one; that is still free from deadlock"
+             level 0, in one lane; that is still free from deadlock"
         ));
     }
     notes.push(
