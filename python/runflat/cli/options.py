@@ -24,19 +24,14 @@ FABRIC_HELP = (
 )
 
 
-class FileOrNotation(click.ParamType):
-    """A text that a shell completes as a file."""
-
-    name = "fabric"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Leave it to the shell, which knows files."""
-        return [CompletionItem(incomplete, type="file")]
+def _complete_file(
+    _context: click.Context, _param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    # The shell knows its files.
+    return [CompletionItem(incomplete, type="file")]
 
 
-fabric_argument = click.argument("fabric", type=FileOrNotation())
+fabric_argument = click.argument("fabric", shell_complete=_complete_file)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True, help="The one seed."
@@ -143,6 +138,7 @@ def show_table(table: Table) -> None:
 def show_parts(parts: Sequence[Mapping[str, Any]], kind: str, *, as_json: bool) -> None:
     """List registered parts with their parameters, then those of plug-ins."""
     if as_json:
+        registered: list[Mapping[str, Any]]
         registered = [{"name": name, "summary": None, "params": []} for name in plugins.names(kind)]
         print_json("listed", {"parts": [*parts, *registered]})
         return

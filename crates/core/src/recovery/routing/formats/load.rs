@@ -60,10 +60,11 @@ pub fn load_command(
              they close a credit loop; {advice}"
         ));
     } else if lanes > 1 {
-        notes.push(format!(
+        notes.push(
             "the lane map cannot be carried along: OpenSM's file engine puts all routes on service \
              level 0, in one lane; that is still free from deadlock"
-        ));
+                .to_owned(),
+        );
     }
     notes.push(
         "OpenSM checks nothing of what it loads; no_fallback keeps it from routing by MinHop \
