@@ -248,7 +248,8 @@ def test_all_engines_are_compared_on_an_odd_fabric(
 ) -> None:
     machine = fabric[0].fail(fabric[1])
     answer = run("route", "compare", *files(*fabric, tmp_path), "--json")
-    rows = {row["engine"]: row for row in answer.json["rows"]}
+    # Other tests may have registered engines of their own.
+    rows = {row["engine"]: row for row in answer.json["rows"] if row["engine"] in ENGINES}
     assert list(rows) == ENGINES
     for engine, row in rows.items():
         wanted = judge(machine, engine, machine.route(engine))
