@@ -1,5 +1,7 @@
 """Tables through files and back, from the command line."""
 
+import csv
+import re
 from pathlib import Path
 
 import numpy as np
@@ -90,7 +92,7 @@ def test_bad_table_files_are_refused_with_what_to_do(tmp_path: Path) -> None:
     assert answer.status == 2
     assert str(wrong) in answer.err
     assert run("route", "check", STAGE, "--lft", tmp_path / "none").status == 2
-    assert run("route", "export", STAGE, "-o", tmp_path / "no" / "such").status == 2
+    assert run("route", "export", STAGE, "-o", wrong / "such").status == 2
 
 
 def test_an_update_is_ordered_and_written_down(tmp_path: Path) -> None:
@@ -102,10 +104,64 @@ def test_an_update_is_ordered_and_written_down(tmp_path: Path) -> None:
     assert answer["changed_entries"] == row["changed_entries"] > 0
     assert answer["lost_paths"] == row["lost_paths"] > 0
     header, *writes = order.read_text().splitlines()
-    assert header == "round,switch,block,set,clear"
+    assert header == "round,switch,block,set,clear,switch_guid,ports"
     assert len(writes) == answer["changed_blocks"] + answer["extra_writes"]
     rounds = [int(line.split(",")[0]) for line in writes]
     assert rounds == sorted(rounds)
+
+
+def test_the_writes_of_an_update_hold_the_new_tables(tmp_path: Path) -> None:
+    faults, order = tmp_path / "faults.json", tmp_path / "writes.csv"
+    grid = ["torus(4,4)", "--engine", "nue"]
+    run("faults", "draw", grid[0], "--links", "2", "-o", faults)
+    run("route", "update", *grid, "--faults", faults, "-o", order)
+    blocks: dict[tuple[str, str], str] = {}
+    with order.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            blocks[row["switch_guid"], row["block"]] = row["ports"]
+    tables = tmp_path / "tables"
+    run("route", "export", *grid, "--faults", faults, "--to", "ibroute", "-o", tables)
+    new: dict[str, dict[int, int]] = {}
+    for line in (tables / "ibroute.txt").read_text().splitlines():
+        if found := re.match(r"Unicast lids .* guid (0x[0-9a-f]+)", line):
+            rows = new.setdefault(found[1], {})
+        elif found := re.match(r"(0x[0-9a-f]+) ([0-9]+)", line):
+            rows[int(found[1], 16)] = int(found[2])
+    assert blocks
+    for (guid, block), ports in blocks.items():
+        held = bytes.fromhex(ports)
+        first = 64 * int(block)
+        wanted = [new[guid].get(lid, 255) for lid in range(first, first + 64)]
+        assert list(held) == wanted
+
+
+def test_an_update_without_a_change_of_fabric_or_tables_is_a_mistake() -> None:
+    answer = run("route", "update", STAGE)
+    assert answer.status == 2
+    assert "give --faults or --lft" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("format", "loads"), [("opensm", True), ("ibroute", True), ("fdbs", False)]
+)
+def test_every_export_says_what_becomes_of_the_lanes(
+    format: str, loads: bool, tmp_path: Path
+) -> None:
+    engine = ["--engine", "DFSSSP", "--to", format, "-o", tmp_path / "deep" / "er", "--json"]
+    answer = run("route", "export", "torus(4,4)", *engine).json
+    assert bool(answer["command"]) == loads
+    assert any("opensm -Q -R dfsssp,no_fallback -l 0" in note for note in answer["notes"])
+    assert any("OpenSM loads nothing" in note for note in answer["notes"]) != loads
+
+
+def test_names_of_engines_may_be_written_as_people_do(tmp_path: Path) -> None:
+    answer = run(
+        "route", "export", "torus(5,5)", "--engine", "torus-2qos", "-o", tmp_path, "--json"
+    )
+    assert (tmp_path / "torus-2QoS.conf").exists()
+    conf = f"--torus_config {tmp_path}/torus-2QoS.conf"
+    assert any(conf in note for note in answer.json["notes"])
+    assert run("route", "16-ary 2-tree", "--engine", "Fat-Tree").status == 0
 
 
 def test_tables_of_a_file_are_where_an_update_starts(tmp_path: Path) -> None:

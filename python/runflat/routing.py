@@ -36,6 +36,9 @@ class Refusal:
     switch: str | None = None
     outcome: str = "refused"
 
+    def __str__(self) -> str:
+        return self.reason + (f" (at {self.switch})" if self.switch else "")
+
 
 @dataclass(frozen=True)
 class Check:
@@ -104,7 +107,7 @@ class Check:
 
 CHECK_KEYS = (
     "verdict", "vls", "cycle", "cycle_vl", "cycle_vls", "pairs", "unreachable_pairs", "cut_pairs",
-    "looping_pairs", "nonminimal_pairs", "unreachable", "hops_max", "hops_mean",
+    "left_out_pairs", "joined_verdict", "looping_pairs", "nonminimal_pairs", "unreachable", "hops_max", "hops_mean",
     "forwarding_index_max", "forwarding_index_mean",
 )  # fmt: skip
 """The fields of a `Check` that `runflat route --json` prints; null where an engine refuses."""
@@ -134,7 +137,8 @@ class Update:
         Channels around which packets of old and new routes together could wait for each other; None: no deadlock in
         flight. Counts every mixture of old and new entries, so it may warn where the order never makes one.
     writes : Table
-        A row a write, in order: round, switch, block, entries set, entries cleared.
+        A row a write, in order: round, switch, block, entries set, entries cleared; with `blocks=True` also the switch's
+        GUID and the block's 64 ports after the write, as 128 hexadecimal digits.
     """
 
     changed_entries: int
@@ -256,7 +260,7 @@ class Routing:
         (str, list of str)
             A command for a shell, and sentences, the gravest first.
         """
-        engine = None if self.engine is None else self.engine.partition("(")[0].strip()
+        engine = None if self.engine is None else engine_name(self.engine)
         return _core.opensm_command(self._core, file, cache, engine)
 
     @classmethod
@@ -365,7 +369,9 @@ class Routing:
         """
         return self._core.lost_paths(broken._core)
 
-    def update_to(self, new: Routing, *, guid2lid: str | Path | None = None) -> Update:
+    def update_to(
+        self, new: Routing, *, guid2lid: str | Path | None = None, blocks: bool = False
+    ) -> Update:
         """Order the writes that turn these tables, still in force, into those of the re-routed fabric.
 
         Parameters
@@ -374,6 +380,8 @@ class Routing:
             Tables of the same machine with failures.
         guid2lid : str or Path, optional
             OpenSM's LID file: which LIDs share a block.
+        blocks : bool
+            Whether to say what each write holds.
 
         Returns
         -------
@@ -386,7 +394,7 @@ class Routing:
             If the tables are of different machines or LID mask counts.
         """
         known = None if guid2lid is None else read_file(guid2lid)
-        return Update(**_core.plan_update(self._core, new._core, known))
+        return Update(**_core.plan_update(self._core, new._core, known, blocks))
 
     def changed_entries(self, other: Routing) -> int:
         """Count the entries that differ in the tables of switches that are alive in the other routing's machine."""
@@ -453,6 +461,15 @@ def read_file(path: str | Path) -> tuple[bytes, str]:
         return Path(path).read_bytes(), str(path)
     except OSError as error:
         raise FormatError(f"{path}: cannot be read: {error.strerror}; give a file") from error
+
+
+def engine_name(text: str) -> str:
+    """Return an engine's name as it is registered, whatever its case and parameters in `text`."""
+    given = text.partition("(")[0].strip()
+    known = {
+        part[key].lower(): part["name"] for key in ("title", "name") for part in _core.engines()
+    }
+    return known.get(given.lower(), given)
 
 
 def engine_names() -> list[str]:

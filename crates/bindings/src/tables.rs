@@ -150,12 +150,13 @@ pub fn write_tables(
 
 /// The safe order of block writes that turns tables into those of a re-routed fabric; the fields of `runflat.Update`.
 #[pyfunction]
-#[pyo3(signature = (old, new, guid2lid))]
+#[pyo3(signature = (old, new, guid2lid, blocks))]
 pub fn plan_update<'py>(
     py: Python<'py>,
     old: &Routing,
     new: &Routing,
     guid2lid: Option<File>,
+    blocks: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     old.same_machine(new)?;
     let view = &new.view;
@@ -169,9 +170,20 @@ pub fn plan_update<'py>(
         let cycle = update::credit_cycle(&graph, &old.routing, &new.routing)
             .map_err(|error| error.to_string())?;
         let alive = |switch| view.switch_alive(switch);
-        Ok((update, cycle, old.routing.changed_levels(&new.routing, alive)))
+        let mut tables = old.routing.lft.clone();
+        let contents: Vec<String> = update
+            .writes
+            .iter()
+            .filter(|_| blocks)
+            .map(|write| {
+                write.apply(&graph, &wire, &mut tables, &new.routing.lft);
+                hex(&write.ports(&graph, &wire, &tables))
+            })
+            .collect();
+        Ok((update, cycle, old.routing.changed_levels(&new.routing, alive), contents))
     };
-    let (update, cycle, changed_levels) = py.detach(plan).map_err(raise::<RoutingError>)?;
+    let (update, cycle, changed_levels, contents) =
+        py.detach(plan).map_err(raise::<RoutingError>)?;
     let machine = view.machine();
     let names = Names::new(machine);
     let cycle = cycle.map(|cycle| {
@@ -180,13 +192,20 @@ pub fn plan_update<'py>(
     });
     let switch_names: Vec<String> = machine.switches().map(|s| names.switch(s)).collect();
     let writes = &update.writes;
-    let writes = Table::from_columns(vec![
+    let mut columns = vec![
         ("round", Column::int(writes.iter().map(|write| u64::from(write.round)))),
         ("switch", Column::text(writes.iter().map(|w| switch_names[w.switch.index()].clone()))),
         ("block", Column::int(writes.iter().map(|write| u64::from(write.block)))),
         ("set", Column::int(writes.iter().map(|w| u64::from(w.set.count_ones())))),
         ("clear", Column::int(writes.iter().map(|w| u64::from(w.clear.count_ones())))),
-    ])?;
+    ];
+    if blocks {
+        let guid =
+            |write: &update::BlockWrite| format!("0x{:016x}", machine.switch(write.switch).guid);
+        columns.push(("switch_guid", Column::text(writes.iter().map(guid))));
+        columns.push(("ports", Column::text(contents.into_iter())));
+    }
+    let writes = Table::from_columns(columns)?;
     let found = PyDict::new(py);
     found.set_item("changed_entries", update.changed_entries)?;
     found.set_item("changed_levels", changed_levels)?;
@@ -213,4 +232,9 @@ pub fn opensm_command(
     let alone = py.detach(|| check(&SwitchGraph::new(&routing.view), &alone));
     let load = load_command(&routing.routing, &alone, file, cache, engine);
     (load.command, load.notes)
+}
+
+/// Bytes as hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -91,7 +91,7 @@ def command(
         if as_json:
             print_json("refused", head | {"reason": routing.reason} | RESULTS, seed=seed)
         else:
-            click.echo(f"No throughput of {name} on {machine.name}: {routing.reason}")
+            click.echo(f"No throughput of {name} on {machine.name}: {routing}")
         return 1
     check = routing.check()
     started = time.process_time()
@@ -130,6 +130,8 @@ def command(
         rows.append(
             ("received per node", f"{low:.3f} / {mid:.3f} / {high:.3f} GB/s (min / median / max)")
         )
+    if routing.lmc > 0:
+        rows.append(("LIDs in use", "the first of each node, as applications do"))
     if stats:
         rows.append(("processor time", f"{cpu_seconds:.3f} s"))
         rows += [("hot channel", text) for text in machine._core.hottest(result.load.tolist(), 5)]

@@ -18,6 +18,13 @@ from runflat.cli.options import (
 from runflat.cli.route.tables import TableFiles, table_files
 from runflat.cli.route.verdict import show_check
 
+LANES = {
+    (False, False): "lane 0 assumed",
+    (True, False): "lane = service level assumed",
+    (True, True): "given",
+}
+"""What `--json` says of lanes: by whether service levels and their tables are given."""
+
 
 @click.command(
     epilog="Example: runflat route check fabric.txt --lft opensm-lfts.dump",
@@ -39,7 +46,7 @@ def command(fabric: str, files: TableFiles, faults_path: str | None, as_json: bo
     check = routing.check()
     seconds = time.monotonic() - started
     if as_json:
-        lanes = "given" if files.sl is not None else "lane 0 assumed"
+        lanes = LANES[files.sl is not None, files.sl2vl is not None]
         head = {
             "lft": files.lft,
             "lanes": lanes,
@@ -51,6 +58,11 @@ def command(fabric: str, files: TableFiles, faults_path: str | None, as_json: bo
     else:
         rows = [("LID mask count", routing.lmc), ("checking time", f"{seconds:.3f} s")]
         show_check(f"{files.lft} on {machine.name}", check, machine.plane_count, rows)
+        if files.sl is not None and files.sl2vl is None:
+            click.echo(
+                "every service level was taken for a lane of its own number; if the switches map them "
+                "otherwise (Torus-2QoS), give their tables with --sl2vl"
+            )
         if files.sl is None:
             click.echo(
                 "every route was taken on lane 0: tables hold no lanes; if your subnet manager uses "

@@ -90,7 +90,7 @@ def command(
         values = {"machine": machine.name, "traffic": traffic, "rows": rows}
         print_json("compared", values, seed=seed)
         return 0 if safe else 1
-    show(machine, rows, traffic, broken=faults_path is not None)
+    show(machine, rows, traffic, broken=faults_path is not None, lmc=inputs.lmc)
     return 0 if safe else 1
 
 
@@ -125,7 +125,9 @@ def compared(
     return row
 
 
-def show(machine: Machine, rows: list[dict[str, Any]], traffic: str, *, broken: bool) -> None:
+def show(
+    machine: Machine, rows: list[dict[str, Any]], traffic: str, *, broken: bool, lmc: int
+) -> None:
     """Print the table, safe engines first, by throughput."""
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
     for name in ("engine", "outcome"):
@@ -156,6 +158,10 @@ def show(machine: Machine, rows: list[dict[str, Any]], traffic: str, *, broken: 
             at = f" (at {row['switch']})" if row["switch"] else ""
             said = SAID.get(row["outcome"], "gives no throughput: ")
             click.echo(f"{title(row['engine'])} {said}{row['reason']}{at}")
+    if lmc > 0:
+        click.echo(
+            "GB/s: traffic goes to the first of the LIDs of each node, as applications' does"
+        )
     click.echo(
         "hops: switch-switch channels of a route, longest and mean; index: routes over a channel, "
         "largest and mean" + ("; changed: table entries; lost: paths until then" if broken else "")

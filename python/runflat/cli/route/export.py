@@ -21,6 +21,8 @@ from runflat.cli.options import (
 )
 from runflat.cli.route.inputs import EngineInputs, engine_inputs, engine_option, title
 from runflat.cli.route.tables import TableFiles, table_files
+from runflat.cli.route.verdict import counted
+from runflat.routing import engine_name
 
 FORMATS = [name for name, _ in _core.table_formats()]
 BESIDE = ("sl.csv", "sl2vl.csv", "torus-2QoS.conf")
@@ -79,7 +81,7 @@ def command(
             reason = {"engine": engine, "reason": routing.reason, "switch": routing.switch}
             print_json("refused", reason | {"files": [], "command": None, "notes": []})
         else:
-            click.echo(f"{name} refuses {machine.name}: {routing.reason}; nothing is written")
+            click.echo(f"{name} refuses {machine.name}: {routing}; nothing is written")
         return 1
     check = routing.check()
     target = make_folder(folder)
@@ -99,7 +101,7 @@ def command(
         if check.vls > 1:
             texts[inside / "sl.csv"] = routing.write("sl", guid2lid=files.guid2lid)
             texts[inside / "sl2vl.csv"] = routing.write("sl2vl")
-        if engine.startswith("torus-2QoS") and files.lft is None:
+        if engine_name(engine) == "torus-2QoS" and files.lft is None:
             texts[inside / "torus-2QoS.conf"] = (
                 inputs.torus_conf_text() or machine.torus_conf() or ""
             )
@@ -111,9 +113,14 @@ def command(
             if text:
                 write_output(str(path), text, quiet=True)
                 written.append(str(path))
-        if format == "opensm" and texts[tables]:
+        if texts[tables]:
             load, notes = routing.opensm_command(str(tables), cache=str(inside))
-            commands.append(load)
+            if format == "opensm" or (format == "ibroute" and routing.lmc == 0):
+                commands.append(load)
+            else:
+                notes.insert(
+                    0, f"OpenSM loads nothing from {tables.name}; export --to opensm for that"
+                )
     if as_json:
         made_by = engine if files.lft is None else None
         values = {
@@ -122,7 +129,7 @@ def command(
         }  # fmt: skip
         print_json("routed", values)
         return 0 if check.verdict == "ok" else 1
-    click.echo(f"{name} on {machine.name}: verdict {check.verdict}, {check.vls} lanes")
+    click.echo(f"{name} on {machine.name}: verdict {check.verdict}, {counted(check.vls, 'lane')}")
     for file in written:
         click.echo(f"  {file}")
     if commands:
@@ -137,9 +144,9 @@ def command(
 def make_folder(name: str) -> Path:
     """Make the folder, if it is not there."""
     try:
-        Path(name).mkdir(exist_ok=True)
+        Path(name).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunflatError(
-            f"{name}: cannot be made: {error.strerror}; make its parent folder first"
+            f"{name}: cannot be made: {error.strerror}; name another folder"
         ) from error
     return Path(name)

@@ -12,7 +12,7 @@ import click
 from runflat import Machine, Refusal, Routing, _core, engine_names
 from runflat._core import FormatError, RoutingError
 from runflat.cli.options import show_warnings
-from runflat.routing import read_file
+from runflat.routing import engine_name, read_file
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -133,7 +133,7 @@ def title(engine: str) -> str:
     """Return what tables call an engine."""
     titles = {part["name"]: part["title"] for part in _core.engines()}
     name, bracket, params = engine.partition("(")
-    return titles.get(name.strip(), name) + bracket + params
+    return titles.get(engine_name(engine), name.strip()) + bracket + params
 
 
 def _file(name: str, text: str) -> Callable[[Any], Any]:

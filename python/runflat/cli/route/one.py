@@ -66,8 +66,7 @@ def command(
             refused["layers"] = None
             print_json("refused", refused | dict.fromkeys(CHECK_KEYS) | {"seconds": seconds})
         else:
-            at = f" (at {routing.switch})" if routing.switch else ""
-            click.echo(f"{title(engine)} refuses {machine.name}: {routing.reason}{at}")
+            click.echo(f"{title(engine)} refuses {machine.name}: {routing}")
         return 1
     check = routing.check()
     if as_json:

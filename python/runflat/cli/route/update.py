@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import time
 
 import click
@@ -24,7 +26,8 @@ from runflat.cli.route.tables import TableFiles, table_files
 
 KEYS = (
     "lost_paths", "changed_entries", "changed_levels", "changed_blocks", "rounds", "extra_writes",
-    "dropped_entries", "credit_cycle", "verdict", "joined_verdict", "seconds",
+    "dropped_entries", "writes", "credit_cycle", "verdict", "joined_verdict", "cut_pairs",
+    "left_out_pairs", "seconds",
 )  # fmt: skip
 
 
@@ -55,6 +58,8 @@ def command(
     faults_path: str | None,
     as_json: bool,
 ) -> int:
+    if faults_path is None and files.lft is None:
+        raise click.UsageError("give --faults or --lft: without, old and new tables are the same")
     intact = read_fabric(fabric)
     broken = break_fabric(intact, faults_path)
     old = inputs.route(intact, engine) if files.lft is None else files.read(intact)
@@ -67,21 +72,27 @@ def command(
             if as_json:
                 print_json("refused", reason | dict.fromkeys(KEYS))
             else:
-                click.echo(f"{title(engine)} refuses {broken.name}: {routing.reason}")
+                click.echo(f"{title(engine)} refuses {broken.name}: {routing}")
             return 1
     assert not isinstance(old, Refusal), "refusals have been told"
     assert not isinstance(new, Refusal), "refusals have been told"
     check, lost = new.check(), old.lost_paths(broken)
-    update = old.update_to(new, guid2lid=files.guid2lid)
+    update = old.update_to(new, guid2lid=files.guid2lid, blocks=output is not None)
     finding = int(check.joined_verdict != "ok")
     if output is not None:
-        rows = [",".join(str(value) for value in row.values()) for row in update.writes.to_rows()]
-        header = ",".join(update.writes.column_names)
-        write_output(output, "\n".join([header, *rows, ""]))
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(update.writes.column_names)
+        writer.writerows(row.values() for row in update.writes.to_rows())
+        write_output(output, text.getvalue())
     if as_json:
         values = {name: getattr(update, name) for name in KEYS if hasattr(update, name)}
         values |= {"engine": engine, "reason": None, "switch": None, "lost_paths": lost}
-        judged = {"verdict": check.verdict, "joined_verdict": check.joined_verdict}
+        judged = {
+            "verdict": check.verdict, "joined_verdict": check.joined_verdict,
+            "cut_pairs": check.cut_pairs, "left_out_pairs": check.left_out_pairs,
+            "writes": len(update.writes),
+        }  # fmt: skip
         print_json("routed", values | judged | {"seconds": seconds})
         return finding
     failed = sum(broken.failed_counts)

@@ -16,6 +16,11 @@ VERDICTS = {
 }
 
 
+def counted(count: int, thing: str) -> str:
+    """Count things in words: `1 lane`, `2 lanes`."""
+    return f"{count:,} {thing}" + ("" if count == 1 else "s")
+
+
 def show_check(
     subject: str, check: Check, planes: int, more: Sequence[tuple[str, object]] = ()
 ) -> None:

@@ -157,6 +157,16 @@ impl BlockWrite {
     }
 }
 
+impl BlockWrite {
+    /// The 64 ports of the block as `tables` have them: what a subnet manager sends once the write is applied.
+    #[must_use]
+    pub fn ports(&self, graph: &SwitchGraph<'_>, wire: &WireLids, tables: &Lft) -> Vec<u8> {
+        let plane = graph.machine().plane_of_switch(self.switch);
+        let columns = columns(wire, tables, plane, self.block).into_iter();
+        columns.map(|lid| lid.map_or(Lft::NONE, |lid| tables.port(self.switch, lid))).collect()
+    }
+}
+
 /// Checks that two tables have the same LIDs, those of the machine.
 fn check_tables(graph: &SwitchGraph<'_>, old: &Lft, new: &Lft) -> Result<(), UpdateError> {
     let (machine, lids) = (graph.machine(), old.lids());

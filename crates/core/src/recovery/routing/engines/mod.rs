@@ -53,12 +53,14 @@ impl BoundEngine {
     }
 }
 
-/// The engine called `name`.
+/// The engine called `name`, or titled so, in upper or lower case.
 ///
 /// # Errors
 /// If there is none; the message lists all.
 pub fn find(name: &str) -> Result<&'static dyn Engine, EngineError> {
-    let named = |engine: &&dyn Engine| engine.name().eq_ignore_ascii_case(name);
+    let named = |engine: &&dyn Engine| {
+        engine.name().eq_ignore_ascii_case(name) || engine.title().eq_ignore_ascii_case(name)
+    };
     ENGINES.iter().copied().find(named).ok_or_else(|| {
         let known = ENGINES.iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ");
         EngineError::Unknown { given: name.to_owned(), known }

@@ -307,7 +307,8 @@ impl<'a> Matcher<'a> {
         if let Some(first) = ends.next() {
             let name = self.names.plug(machine.endpoint(first));
             self.warnings.whole(format!(
-                "{} ports have LIDs to which no table has a route, `{name}` the first",
+                "{} ports have LIDs to which no table has a route, `{name}` the first; if the \
+                 fabric's LIDs are others by now, give those of the tables with guid2lid",
                 ends.count() + 1
             ));
         }

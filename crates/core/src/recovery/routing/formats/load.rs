@@ -28,13 +28,10 @@ pub fn load_command(
     cache: Option<&str>,
     engine: Option<&str>,
 ) -> LoadCommand {
+    let lmc = routing.lft.lids().lmc();
     let cache = cache.map_or(String::new(), |folder| format!("OSM_CACHE_DIR={} ", quote(folder)));
     let honor = if cache.is_empty() { "" } else { " -x" };
-    let command = format!(
-        "{cache}opensm{honor} -R file,no_fallback -U {} -l {}",
-        quote(file),
-        routing.lft.lids().lmc()
-    );
+    let command = format!("{cache}opensm{honor} -R file,no_fallback -U {} -l {}", quote(file), lmc);
     let mut notes = Vec::new();
     let lanes = routing.lanes.count();
     let left_out = on_one_lane.unreachable_pairs - on_one_lane.cut_pairs;
@@ -44,11 +41,14 @@ pub fn load_command(
     if on_one_lane.cycle.is_some() && lanes == 1 {
         notes.push("not free from deadlock: the routes close a credit loop".to_owned());
     } else if on_one_lane.cycle.is_some() {
-        let advice = match engine.and_then(|engine| LANED.iter().find(|(name, _)| *name == engine))
+        let advice = match engine
+            .and_then(|engine| LANED.iter().find(|name| name.eq_ignore_ascii_case(engine)))
         {
-            Some((name, more)) => format!(
+            Some(name) => format!(
                 "have OpenSM work out tables and lanes itself, with the same inputs: opensm -Q -R \
-                 {name},no_fallback{more} (its own way of filling lanes may need more of them)"
+                 {name},no_fallback{} -l {lmc} (its own way of filling lanes may need more of \
+                 them)",
+                if *name == "torus-2QoS" { torus_conf(file) } else { String::new() }
             ),
             None => "take an engine whose tables are safe on one lane, as `nue` with --max-vl 1, \
                      or one that OpenSM has"
@@ -74,9 +74,14 @@ pub fn load_command(
     LoadCommand { command, notes }
 }
 
-/// Engines of OpenSM that give routes lanes, and what else they are told.
-const LANED: [(&str, &str); 4] =
-    [("dfsssp", ""), ("lash", ""), ("torus-2QoS", " --torus_config torus-2QoS.conf"), ("nue", "")];
+/// Engines of OpenSM that give routes lanes.
+const LANED: [&str; 4] = ["dfsssp", "lash", "torus-2QoS", "nue"];
+
+/// The option for the coordinates, which are exported into the folder of the tables.
+fn torus_conf(file: &str) -> String {
+    let folder = file.rfind('/').map_or("", |slash| &file[..=slash]);
+    format!(" --torus_config {}", quote(&format!("{folder}torus-2QoS.conf")))
+}
 
 /// A word for a shell.
 fn quote(word: &str) -> String {

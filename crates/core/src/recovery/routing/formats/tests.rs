@@ -240,7 +240,11 @@ fn what_is_odd_in_a_file_is_told_with_its_line() {
         told(&import.warnings),
         [
             (0, "3 switches have no table, `S3` the first; they forward nothing"),
-            (0, "4 ports have LIDs to which no table has a route, `H3[1]` the first"),
+            (
+                0,
+                "4 ports have LIDs to which no table has a route, `H3[1]` the first; if the fabric's \
+                 LIDs are others by now, give those of the tables with guid2lid",
+            ),
             (1, "the entry is skipped: no switch was named yet"),
             (2, "`ibwarn: something` is skipped: it is no part of a table"),
             (6, "port 4 of `S0` has no cable; LID 3 gets no further"),

@@ -81,10 +81,17 @@ impl Engine for Dfsssp {
         let layers = match layers {
             Ok(layers) => layers,
             Err(cycle) => {
-                let reason = format!(
-                    "not enough virtual lanes: with {} of them the last still has a credit loop",
-                    options.max_vl
-                );
+                let lanes = options.max_vl;
+                let reason = match args.text("layering") {
+                    "online" => format!(
+                        "not enough virtual lanes: some route closes a credit loop in each of \
+                         {lanes}"
+                    ),
+                    _ => format!(
+                        "not enough virtual lanes: with {lanes} of them the last still has a \
+                         credit loop; layering=online may need fewer, `nue` takes what there is"
+                    ),
+                };
                 return Outcome::refused_at(cycle, reason);
             }
         };
