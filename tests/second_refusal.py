@@ -1,7 +1,7 @@
 """Refusals looked at a second time, in networkx: does the machine really have a flaw that the engine's rules name?
 
 Shares nothing with the core but the numbering of `fabric.py`. Knows Up*/Down*, Fat-tree and Torus-2QoS; refusals for want of
-lanes need a search of their own (`test_layers.py`).
+lanes are confirmed in `test_refusals.py`.
 """
 
 import itertools
@@ -143,7 +143,7 @@ def is_joined_up_and_down(machine: Machine, roots: Sequence[int]) -> bool:
             if (rank[there], -there) < (rank[here], -here):
                 ways.add_edge((here, False), (there, False))
             else:
-                ways.add_edges_from((((here, down), (there, True)) for down in (False, True)))
+                ways.add_edges_from(((here, down), (there, True)) for down in (False, True))
         for start in nodes:
             if (start, False) not in ways:
                 continue
