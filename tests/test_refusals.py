@@ -1,5 +1,7 @@
 """Refusals are held against brute force, both ways: an engine refuses exactly where its promise cannot be kept."""
 
+import random
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -71,16 +73,37 @@ def test_lanes_are_refused_below_what_the_engine_takes_and_not_above(
     assert (free.layers == 1) == fits_one_lane(machine, free.tables)
 
 
+def updn_refuses_rightly(machine: Machine, roots: list[int]) -> bool:
+    names = machine.switches().column("name")
+    answer = machine.route("updn", roots=[names[root] for root in roots])
+    joined = is_joined_up_and_down(machine, roots)
+    assert isinstance(answer, Refusal) != joined
+    assert isinstance(answer, Refusal) or answer.check().left_out_pairs == 0
+    return joined
+
+
 @settings(max_examples=100, deadline=None)
 @given(broken_machines(), st.data())
 def test_updn_refuses_exactly_where_a_pair_has_no_way_up_and_then_down(
     machine: Machine, data: st.DataObject
 ) -> None:
-    some = st.lists(st.integers(0, machine.switch_count - 1), min_size=1, max_size=4, unique=True)
-    roots = data.draw(some)
-    names = machine.switches().column("name")
-    answer = machine.route("updn", roots=[names[root] for root in roots])
-    rooted = all(set(roots) & set(graph) for graph, _ in parts(machine))
-    assert isinstance(answer, Refusal) != (rooted and is_joined_up_and_down(machine, roots))
-    if not isinstance(answer, Refusal):
-        assert answer.check().left_out_pairs == 0
+    roots: list[int] = []
+    for graph, _ in parts(machine):
+        roots += data.draw(st.lists(st.sampled_from(sorted(graph)), min_size=1, max_size=3))
+    if roots:
+        updn_refuses_rightly(machine, roots)
+
+
+@pytest.mark.parametrize("fabric", ["torus(7)", "mesh(4,4)", "torus(5,5)", "4-ary 3-tree"])
+def test_updn_with_several_roots_is_refused_by_some_and_not_by_others(fabric: str) -> None:
+    machine = runflat.make(fabric)
+    draw = random.Random(1)
+    several = (draw.sample(range(machine.switch_count), draw.randint(1, 3)) for _ in range(20))
+    assert {updn_refuses_rightly(machine, roots) for roots in several} == {False, True}
+
+
+def test_updn_without_a_root_in_a_part_is_refused() -> None:
+    machine = runflat.make("mesh(2)").fail(links=1)
+    answer = machine.route("updn", roots=machine.switches().column("name")[:1])
+    assert isinstance(answer, Refusal)
+    assert "none of the given roots is alive" in answer.reason

@@ -57,6 +57,23 @@ def test_cells_that_differ_from_the_paper_are_explained(table: ModuleType) -> No
     assert set(table.differing(expected, paper)) == explained
 
 
+def test_the_tables_of_the_claims_are_the_records(table: ModuleType) -> None:
+    """Cell by cell; what the paper has stands behind a cell that differs."""
+    claims = (PAPER / "claims.md").read_text(encoding="utf-8")
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for line in re.findall(r"^\| (.+) \|$", claims, re.MULTILINE):
+        first, *cells = line.split(" | ")
+        if cells[-1] == "LASH":
+            engines, rows = cells, found.setdefault(first, {})
+        elif first != "---":
+            bare = (cell.partition(" (paper")[0] for cell in cells)
+            rows[first] = dict(zip(engines, bare, strict=True))
+    titles = ["topology", "failed links", "failed switches"]
+    assert found == {
+        t: table.recorded(name) for t, name in zip(titles, PLANS.values(), strict=True)
+    }
+
+
 @pytest.mark.timeout(3000)
 @pytest.mark.parametrize("name", PLANS)
 def test_every_verdict_is_confirmed_by_a_second_walk(name: str) -> None:
