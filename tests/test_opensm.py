@@ -211,7 +211,7 @@ def test_some_broken_fabrics_are_in_parts_and_opensm_sees_nearly_all() -> None:
     assert max(parts) > 1
 
 
-@pytest.mark.parametrize(("lmc", "seed"), [(4, 1), (4, 3), (7, 6), (7, 2)])
+@pytest.mark.parametrize(("lmc", "seed"), [(4, 0), (4, 3), (7, 6), (7, 7)])
 @pytest.mark.parametrize("engine", IDENTICAL)
 def test_our_tables_are_those_of_opensm_with_many_lids(
     engine: str, lmc: int, seed: int, tmp_path: Path
