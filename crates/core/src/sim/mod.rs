@@ -1,3 +1,4 @@
 //! How long it takes.
 
 pub mod congestion;
+pub mod flit;

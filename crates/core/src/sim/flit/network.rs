@@ -1,0 +1,287 @@
+//! The fabric as the flit simulation sees it: channels with rates and delays, and where a packet goes next.
+
+use super::options::FlitOptions;
+use crate::ids::{ChannelId, EndpointId, Lid, NodeId, SwitchId};
+use crate::machine::{PortRef, SwitchGraph};
+use crate::recovery::routing::{Lanes, Lft, RouteTree, Routing};
+
+/// A fabric with its routes, ready to be simulated.
+///
+/// Channels keep the machine's ids; dead ones are there and never used.
+#[derive(Debug)]
+pub struct Network<'g> {
+    graph: &'g SwitchGraph<'g>,
+    routing: &'g Routing,
+    /// Lanes in use.
+    lanes: usize,
+    /// By channel: time of a flit on the cable, in ps; 0 where dead.
+    flit_ps: Vec<u32>,
+    /// By channel: the part it leaves from and the one it arrives at.
+    ends: Vec<[End; 2]>,
+    /// By rank: the ports by which it sends, one a plane, and all by which it receives.
+    ports: Vec<RankPorts>,
+    /// Bit `switch x LIDs + lid`: whether packets from nodes at the switch arrive.
+    arrives: Vec<u64>,
+}
+
+/// One end of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// A port of a switch.
+    Switch(SwitchId, u8),
+    /// A port of a node that runs this rank.
+    Host(u32),
+    /// Nobody who sends or receives.
+    Idle,
+}
+
+#[derive(Clone, Debug, Default)]
+struct RankPorts {
+    out: Vec<(u32, ChannelId, SwitchId)>,
+    targets: Vec<(u32, Lid)>,
+}
+
+/// How a packet sets out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The channel by which the host injects.
+    pub injection: ChannelId,
+    /// The destination.
+    pub lid: Lid,
+    /// The service level.
+    pub sl: u8,
+    /// The lane on the first channel.
+    pub vl: u8,
+}
+
+/// A fabric that this model cannot take.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NetworkError {
+    /// Buffers shared out among lanes hold no packet.
+    #[error(
+        "an input buffer of {buffer} flits shared by {lanes} lanes holds no packet of {mtu} flits; \
+         give larger buffers or fewer lanes"
+    )]
+    SmallBuffer {
+        /// Flits of the whole buffer.
+        buffer: u32,
+        /// Lanes in use.
+        lanes: usize,
+        /// Flits of a packet.
+        mtu: u32,
+    },
+    /// An output buffer holds no packet.
+    #[error("an output buffer of {flits} flits must be larger than a packet of {mtu}")]
+    SmallOutput {
+        /// Flits of the buffer.
+        flits: u32,
+        /// Flits of a packet.
+        mtu: u32,
+    },
+    /// A time of zero.
+    #[error("`{name}` must be above 0")]
+    Zero {
+        /// The parameter.
+        name: &'static str,
+    },
+}
+
+impl<'g> Network<'g> {
+    /// Reads the usable part of a fabric; rank `r` runs on `placement[r]`.
+    ///
+    /// # Errors
+    /// Options by which no packet could ever be sent.
+    ///
+    /// # Complexity
+    /// Switches x LIDs for finding out which pairs have a route, a bit each.
+    pub fn new(
+        graph: &'g SwitchGraph<'g>,
+        routing: &'g Routing,
+        placement: &[NodeId],
+        options: &FlitOptions,
+    ) -> Result<Self, NetworkError> {
+        let machine = graph.machine();
+        let lanes = usize::from(routing.lanes.count());
+        check(options, lanes)?;
+        let mut rank_of = vec![None; machine.node_count()];
+        for (rank, node) in (0u32..).zip(placement) {
+            rank_of[node.index()] = Some(rank);
+        }
+        let end = |plug: PortRef| match machine.as_switch(plug.vertex) {
+            Some(switch) => End::Switch(switch, plug.port),
+            None => machine
+                .as_node(plug.vertex)
+                .and_then(|node| rank_of[node.index()])
+                .map_or(End::Idle, End::Host),
+        };
+        let channels = || (0..machine.channel_count()).map(ChannelId::from_index);
+        let flit_ps = channels()
+            .map(|channel| {
+                let rate = machine.rate(channel.link()).rate_gb_s();
+                let ps = f64::from(options.flit_bytes) * 1000.0 / options.cable_gb_s.unwrap_or(rate);
+                if graph.view().usable(channel) { (ps.round() as u32).max(1) } else { 0 }
+            })
+            .collect();
+        let ports = placement.iter().map(|&node| rank_ports(graph, routing, node)).collect();
+        Ok(Network {
+            graph,
+            routing,
+            lanes,
+            flit_ps,
+            ends: channels().map(|c| [end(machine.tail(c)), end(machine.head(c))]).collect(),
+            ports,
+            arrives: arrives(graph, &routing.lft, placement),
+        })
+    }
+
+    /// Number of ranks.
+    #[must_use]
+    pub fn rank_count(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// Number of channels, dead ones included.
+    #[must_use]
+    pub fn channel_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Number of switches, dead ones included.
+    #[must_use]
+    pub fn switch_count(&self) -> usize {
+        self.graph.switch_count()
+    }
+
+    /// Ports of a switch.
+    #[must_use]
+    pub fn radix(&self, switch: SwitchId) -> u8 {
+        self.graph.machine().switch(switch).radix
+    }
+
+    /// Lanes in use.
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// Time of a flit on the cable in ps; 0 on a dead one.
+    #[inline]
+    #[must_use]
+    pub fn flit_ps(&self, channel: ChannelId) -> u32 {
+        self.flit_ps[channel.index()]
+    }
+
+    /// The end a channel leaves from.
+    #[inline]
+    #[must_use]
+    pub fn tail(&self, channel: ChannelId) -> End {
+        self.ends[channel.index()][0]
+    }
+
+    /// The end a channel arrives at.
+    #[inline]
+    #[must_use]
+    pub fn head(&self, channel: ChannelId) -> End {
+        self.ends[channel.index()][1]
+    }
+
+    /// The channel plugged into a port of a switch, if it is alive.
+    #[must_use]
+    pub fn output(&self, switch: SwitchId, port: u8) -> Option<ChannelId> {
+        let machine = self.graph.machine();
+        let channel = machine.channel_at(machine.switch_vertex(switch), port)?;
+        (self.flit_ps(channel) > 0).then_some(channel)
+    }
+
+    /// The port by which a switch sends a packet on, and its lane there; the packet must be one that arrives.
+    #[inline]
+    #[must_use]
+    pub fn next(&self, switch: SwitchId, input: u8, lid: Lid, sl: u8) -> (u8, u8) {
+        let port = self.routing.lft.port(switch, lid);
+        let vl = match &self.routing.lanes {
+            Lanes::ByPort(_, tables) => tables.lane(switch, input, port, sl),
+            _ => sl,
+        };
+        (port, vl)
+    }
+
+    /// How packets from one rank to another set out; `None` if they would not arrive.
+    ///
+    /// Of several planes that both are attached to, the one of the target's lowest port is taken, as [`PathFinder`] does.
+    ///
+    /// [`PathFinder`]: crate::recovery::routing::PathFinder
+    #[must_use]
+    pub fn way(&self, source: u32, target: u32) -> Option<Way> {
+        let own = &self.ports[source as usize].out;
+        let found = self.ports[target as usize].targets.iter().find_map(|&(plane, lid)| {
+            let &(_, injection, switch) = own.iter().find(|&&(own, ..)| own == plane)?;
+            Some((injection, switch, lid))
+        });
+        let (injection, switch, lid) = found?;
+        let bit = switch.index() * self.routing.lft.lids().count() + lid.index();
+        if self.arrives[bit / 64] >> (bit % 64) & 1 == 0 {
+            return None;
+        }
+        let sl = self.routing.sl(switch, lid);
+        // What a host makes of service levels closes no loop: nothing waits for its channel's buffer but itself.
+        let vl = (usize::from(sl)).min(self.lanes - 1) as u8;
+        Some(Way { injection, lid, sl, vl })
+    }
+}
+
+fn check(options: &FlitOptions, lanes: usize) -> Result<(), NetworkError> {
+    let mtu = options.mtu_flits;
+    let (buffer, per_lane) = (options.buffer_flits, options.lane_flits_of(lanes));
+    if per_lane < mtu {
+        return Err(NetworkError::SmallBuffer { buffer, lanes, mtu });
+    }
+    for flits in [options.host_output_flits, options.switch_output_flits] {
+        if flits <= mtu {
+            return Err(NetworkError::SmallOutput { flits, mtu });
+        }
+    }
+    // Whatever takes no time could act twice at one moment, and the order of such acts would be chance.
+    let times = [
+        ("host_flit", options.host_flit), ("host_latency", options.host_latency),
+        ("host_arbiter", options.host_arbiter), ("sink_flit", options.sink_flit),
+        ("input_latency", options.input_latency), ("output_latency", options.output_latency),
+        ("switch_arbiter", options.switch_arbiter), ("credit_interval", options.credit_interval),
+    ];
+    match times.iter().find(|(_, time)| time.0 == 0) {
+        Some(&(name, _)) => Err(NetworkError::Zero { name }),
+        None => Ok(()),
+    }
+}
+
+fn rank_ports(graph: &SwitchGraph<'_>, routing: &Routing, node: NodeId) -> RankPorts {
+    let machine = graph.machine();
+    let attached = |&end: &EndpointId| graph.switch_of(end).is_some();
+    let mut ports = RankPorts::default();
+    for end in machine.endpoints_of(node).filter(attached) {
+        let plane = machine.plane_of_endpoint(end);
+        ports.targets.push((plane, routing.lft.lids().of_endpoint(end)));
+        if let Some(switch) = graph.switch_of(end).filter(|_| graph.injects(end)) {
+            ports.out.push((plane, machine.injection(end), switch));
+        }
+    }
+    ports
+}
+
+/// Which switches reach which LIDs of ranks.
+fn arrives(graph: &SwitchGraph<'_>, lft: &Lft, placement: &[NodeId]) -> Vec<u64> {
+    let (machine, count) = (graph.machine(), lft.lids().count());
+    let mut bits = vec![0u64; (graph.switch_count() * count).div_ceil(64)];
+    let mut tree = RouteTree::default();
+    for end in placement.iter().flat_map(|&node| machine.endpoints_of(node)) {
+        if graph.switch_of(end).is_none() {
+            continue;
+        }
+        let lid = lft.lids().of_endpoint(end);
+        tree.walk(graph, lft, lid);
+        for switch in machine.switches().filter(|&switch| tree.hops(switch).is_some()) {
+            let bit = switch.index() * count + lid.index();
+            bits[bit / 64] |= 1 << (bit % 64);
+        }
+    }
+    bits
+}
