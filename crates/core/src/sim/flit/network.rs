@@ -118,7 +118,8 @@ impl<'g> Network<'g> {
         let flit_ps = channels()
             .map(|channel| {
                 let rate = machine.rate(channel.link()).rate_gb_s();
-                let ps = f64::from(options.flit_bytes) * 1000.0 / options.cable_gb_s.unwrap_or(rate);
+                let ps =
+                    f64::from(options.flit_bytes) * 1000.0 / options.cable_gb_s.unwrap_or(rate);
                 if graph.view().usable(channel) { (ps.round() as u32).max(1) } else { 0 }
             })
             .collect();
@@ -242,10 +243,14 @@ fn check(options: &FlitOptions, lanes: usize) -> Result<(), NetworkError> {
     }
     // Whatever takes no time could act twice at one moment, and the order of such acts would be chance.
     let times = [
-        ("host_flit", options.host_flit), ("host_latency", options.host_latency),
-        ("host_arbiter", options.host_arbiter), ("sink_flit", options.sink_flit),
-        ("input_latency", options.input_latency), ("output_latency", options.output_latency),
-        ("switch_arbiter", options.switch_arbiter), ("credit_interval", options.credit_interval),
+        ("host_flit", options.host_flit),
+        ("host_latency", options.host_latency),
+        ("host_arbiter", options.host_arbiter),
+        ("sink_flit", options.sink_flit),
+        ("input_latency", options.input_latency),
+        ("output_latency", options.output_latency),
+        ("switch_arbiter", options.switch_arbiter),
+        ("credit_interval", options.credit_interval),
     ];
     match times.iter().find(|(_, time)| time.0 == 0) {
         Some(&(name, _)) => Err(NetworkError::Zero { name }),

@@ -85,7 +85,10 @@ impl Default for FlitOptions {
 
 /// Names of the presets with one line each.
 pub const PRESETS: [(&str, &str); 5] = [
-    ("sc14", "the public InfiniBand model of the fail-in-place study: 4X QDR, 43 ns cables, tuned hosts"),
+    (
+        "sc14",
+        "the public InfiniBand model of the fail-in-place study: 4X QDR, 43 ns cables, tuned hosts",
+    ),
     ("qdr", "4X QDR at 4 GB/s with hosts that keep up with the cable"),
     ("edr", "4X EDR at 12.1 GB/s, 90 ns through a switch"),
     ("ndr", "4X NDR at 50 GB/s, 4 KiB packets, 130 ns through a switch"),

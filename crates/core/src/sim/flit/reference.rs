@@ -340,11 +340,9 @@ impl<'n, S: Source, O: Observer> Reference<'n, S, O> {
     fn choose(&mut self, id: ChannelId) {
         let (host, now) = (self.is_host(id), self.now);
         let latency = if host { 0 } else { self.options.input_latency.0 };
-        let room = if host {
-            self.options.host_output_flits
-        } else {
-            self.options.switch_output_flits
-        } - self.channels[id.index()].output_used;
+        let room =
+            if host { self.options.host_output_flits } else { self.options.switch_output_flits }
+                - self.channels[id.index()].output_used;
         let mut ready: Vec<Vec<u8>> = vec![Vec::new(); self.network.lanes()];
         let inputs = self.inputs(id);
         for &(port, input) in &inputs {
@@ -434,8 +432,7 @@ impl<'n, S: Source, O: Observer> Reference<'n, S, O> {
         out.free_at = now + pace;
         out.output.push_back((now + on, Flit { packet, index: granted, vl }));
         out.output_used += 1;
-        out.granting =
-            (!last).then_some(Granting { input, packet, vl, granted: granted + 1 });
+        out.granting = (!last).then_some(Granting { input, packet, vl, granted: granted + 1 });
         self.at(now + pace);
         self.at(now + on);
     }

@@ -236,7 +236,8 @@ fn speed() {
     let view = crate::machine::samples::generated(&text);
     let graph = SwitchGraph::new(&view);
     let options = RouteOptions::default();
-    let Outcome::Routed(routing) = engines::bind(&engine, &Given::new()).unwrap().route(&graph, &options)
+    let Outcome::Routed(routing) =
+        engines::bind(&engine, &Given::new()).unwrap().route(&graph, &options)
     else {
         panic!("refused")
     };
@@ -252,7 +253,10 @@ fn speed() {
     let hops = counts.flit_hops as f64;
     println!(
         "{text}: {:.1} M flit-hops in {seconds:.2} s = {:.1} M/s, {:.2} events a packet-hop, {:.1} GB/s, {} lanes",
-        hops / 1e6, hops / 1e6 / seconds, counts.events as f64 / (hops / 32.0),
-        counts.consumed_flits as f64 * 64.0 / (micros as f64 * 1000.0), network.lanes(),
+        hops / 1e6,
+        hops / 1e6 / seconds,
+        counts.events as f64 / (hops / 32.0),
+        counts.consumed_flits as f64 * 64.0 / (micros as f64 * 1000.0),
+        network.lanes(),
     );
 }

@@ -304,12 +304,3 @@ pub(super) struct Host {
     /// When the last flit of the last packet is made.
     pub made: u64,
 }
-
-#[cfg(test)]
-#[test]
-fn sizes() {
-    println!(
-        "output {} input {} leaving {} packet {} profile {}",
-        size_of::<Output>(), size_of::<Input>(), size_of::<Leaving>(), size_of::<super::Packet>(), size_of::<Profile>()
-    );
-}
