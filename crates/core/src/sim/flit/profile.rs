@@ -94,12 +94,6 @@ impl Profile {
         }
         passed
     }
-
-    /// Further terms, `(pace, time before head at which it starts)`.
-    #[must_use]
-    pub fn slower(&self) -> &[(u32, u32)] {
-        &self.terms[..self.slower as usize]
-    }
 }
 
 #[cfg(test)]

@@ -7,13 +7,18 @@ use super::network::Network;
 use super::options::FlitOptions;
 use super::reference::Reference;
 use super::source::{Observer, PacketName, Send, Source};
-use crate::ids::ChannelId;
+use super::sources::{Phases, RandomTargets};
+use super::{FlitOutcome, FlitRun, StopRule, simulate};
+use crate::ids::{ChannelId, Rank};
+use crate::machine::samples::{generated, ring};
 use crate::machine::{Builder, Machine, Part, SwitchGraph, View};
 use crate::params::Given;
 use crate::recovery::placement;
 use crate::recovery::routing::{Lanes, Outcome, RouteOptions, Routing, engines};
 use crate::rng::{Seed, Stream};
-use crate::units::{LinkRate, Picos};
+use crate::traffic::{Message, Traffic};
+use crate::units::{Bytes, LinkRate, Picos};
+use crate::workload;
 
 /// Messages of random sizes to random targets, some only when another has arrived.
 struct Drawn {
@@ -93,7 +98,7 @@ fn drawn_machine(stream: &mut Stream) -> Machine {
     let (switches, nodes) = (1 + stream.index(6), 2 + stream.index(15));
     let mixed = stream.below(2) == 0;
     let mut builder = Builder::new("drawn", true);
-    let mut rate = |stream: &mut Stream| -> LinkRate {
+    let rate = |stream: &mut Stream| -> LinkRate {
         const RATES: [&str; 4] = ["4xQDR", "4xFDR", "4xEDR", "1xEDR"];
         RATES[if mixed { stream.index(RATES.len()) } else { 0 }].parse().unwrap()
     };
@@ -212,28 +217,13 @@ fn seeds() -> u64 {
     std::env::var("RUNFLAT_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
 }
 
-/// Messages of one packet to random targets, for ever.
-struct Uniform(Vec<Stream>);
-
-impl Source for Uniform {
-    fn next(&mut self, rank: u32, _now: Picos) -> Option<Send> {
-        let others = self.0.len() as u64 - 1;
-        let target = self.0[rank as usize].below(others) as u32;
-        Some(Send { target: target + u32::from(target >= rank), bytes: 2048, tag: 0 })
-    }
-
-    fn delivered(&mut self, _source: u32, _send: Send, _now: Picos, _ready: &mut Vec<u32>) {}
-
-    fn unrouted(&mut self, _source: u32, _send: Send) {}
-}
-
 #[test]
 #[ignore = "a measurement"]
 fn speed() {
     let text = std::env::var("RUNFLAT_FABRIC").unwrap_or("16-ary 2-tree".into());
     let engine = std::env::var("RUNFLAT_ENGINE").unwrap_or("dfsssp".into());
     let micros: u64 = std::env::var("RUNFLAT_US").map_or(2000, |text| text.parse().unwrap());
-    let view = crate::machine::samples::generated(&text);
+    let view = generated(&text);
     let graph = SwitchGraph::new(&view);
     let options = RouteOptions::default();
     let Outcome::Routed(routing) =
@@ -244,8 +234,8 @@ fn speed() {
     let placement = placement::in_node_order(&view);
     let options = FlitOptions::default();
     let network = Network::new(&graph, &routing, &placement, &options).unwrap();
-    let streams = (0..placement.len() as u64).map(|rank| Seed(1).stream("uniform", rank)).collect();
-    let mut fast = Fast::new(&network, &options, Uniform(streams), ());
+    let uniform = RandomTargets::new(placement.len() as u32, Bytes(2048), Seed(1));
+    let mut fast = Fast::new(&network, &options, uniform, ());
     let started = std::time::Instant::now();
     fast.run(Picos(micros * 1_000_000));
     let seconds = started.elapsed().as_secs_f64();
@@ -259,4 +249,93 @@ fn speed() {
         counts.consumed_flits as f64 * 64.0 / (micros as f64 * 1000.0),
         network.lanes(),
     );
+}
+
+fn routed(view: &View, engine: &str) -> Routing {
+    let graph = SwitchGraph::new(view);
+    match engines::bind(engine, &Given::new()).unwrap().route(&graph, &RouteOptions::default()) {
+        Outcome::Routed(routing) => routing,
+        Outcome::Refused(refusal) => panic!("{refusal:?}"),
+    }
+}
+
+/// Runs a source on the shipped parameters.
+fn run<S: Source>(
+    view: &View,
+    engine: &str,
+    options: &FlitOptions,
+    source: S,
+    rule: StopRule,
+) -> FlitRun {
+    let graph = SwitchGraph::new(view);
+    let routing = routed(view, engine);
+    let placement = placement::in_node_order(view);
+    let network = Network::new(&graph, &routing, &placement, options).unwrap();
+    simulate(&network, options, source, &rule, |_| true)
+}
+
+fn finite() -> StopRule {
+    StopRule { steady: false, ..StopRule::default() }
+}
+
+/// One message from rank 0 to the last rank.
+fn one_message(view: &View, cable_ns: u64, bytes: u64) -> f64 {
+    let ranks = placement::in_node_order(view).len() as u32;
+    let traffic = move |_| {
+        let (source, target) = (Rank(0), Rank(ranks - 1));
+        Traffic { ranks, messages: vec![Message { source, target, size: Bytes(bytes) }] }
+    };
+    let options = FlitOptions { cable: Picos(cable_ns * 1000), ..FlitOptions::default() };
+    let found = run(view, "minhop", &options, Phases::new(ranks, 1, false, traffic), finite());
+    assert_eq!(found.outcome, FlitOutcome::Complete);
+    found.time.0 as f64 / 1e6
+}
+
+#[test]
+fn single_messages_take_what_the_public_model_takes() {
+    let star = generated("xgft(1; 18; 1)");
+    // Microseconds of the public model with its shipped parameters (reference/infiniband-flit-model.md).
+    for (view, cable_ns, bytes, wanted) in [
+        (&star, 43, 2048, 0.8601),
+        (&star, 0, 2048, 0.7471),
+        (&star, 43, 20480, 6.6103),
+        (&generated("4-ary 3-tree"), 43, 2048, 1.4321),
+        (&generated("mesh(5,5; 6; 11)"), 43, 2048, 2.0041),
+    ] {
+        let found = one_message(view, cable_ns, bytes);
+        assert!((found / wanted - 1.0).abs() < 0.002, "{found} for {wanted}");
+    }
+}
+
+fn exchange(view: &View, engine: &str) -> FlitRun {
+    let ranks = placement::in_node_order(view).len() as u32;
+    let bound = workload::bind("exchange", &Given::new()).unwrap();
+    let count = bound.phase_count(ranks).unwrap();
+    let source = Phases::new(ranks, count, false, |at| bound.phase(ranks, at, Seed(1)).unwrap());
+    run(view, engine, &FlitOptions::default(), source, finite())
+}
+
+#[test]
+fn an_exchange_on_one_switch_takes_what_the_public_model_takes() {
+    let found = exchange(&generated("xgft(1; 18; 1)"), "minhop");
+    assert_eq!(found.outcome, FlitOutcome::Complete);
+    assert_eq!(found.counts.messages, 306);
+    let micros = found.time.0 as f64 / 1e6;
+    assert!((micros / 11.111 - 1.0).abs() < 0.01, "{micros}");
+    let tree = exchange(&generated("4-ary 3-tree"), "minhop");
+    println!("4-ary 3-tree {:?} us", tree.time.0 as f64 / 1e6);
+}
+
+#[test]
+fn rings_deadlock_on_one_lane_and_not_on_two() {
+    let view = ring(4, 4);
+    let uniform = || RandomTargets::new(16, Bytes(2048), Seed(1));
+    let options = FlitOptions::default();
+    let found = run(&view, "minhop", &options, uniform(), StopRule::default());
+    let FlitOutcome::Deadlock(cycle) = &found.outcome else { panic!("{:?}", found.outcome) };
+    assert_eq!(cycle.len(), 4);
+    assert_eq!(found.throughput_gb_s, None);
+    let safe = run(&view, "dfsssp", &options, uniform(), StopRule::default());
+    assert_eq!(safe.outcome, FlitOutcome::Steady);
+    println!("{:?} {:?} {:?}", safe.throughput_gb_s, safe.half_width_gb_s, safe.time);
 }

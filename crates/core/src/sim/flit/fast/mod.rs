@@ -9,6 +9,7 @@
 //! Bound: memory traffic of some 300 bytes a packet and hop; state is linear in channels x lanes x ports of a switch.
 
 mod arbiter;
+mod blocked;
 mod cable;
 mod host;
 mod queue;
@@ -153,6 +154,11 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
     /// What was counted.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// The source.
+    pub fn source_mut(&mut self) -> &mut S {
+        &mut self.source
     }
 
     /// The source and the observer.

@@ -1,0 +1,178 @@
+//! A simulation from the beginning to a verdict.
+
+use super::deadlock::{self, Buffer};
+use super::fast::{Counts, Fast};
+use super::network::Network;
+use super::options::FlitOptions;
+use super::source::{Send, Source};
+use super::stop::Batches;
+use crate::units::Picos;
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StopRule {
+    /// Whether messages come without end, so that their rate is the answer, or the time of the last one is.
+    pub steady: bool,
+    /// Half the width that the 99 % interval of a sink's bandwidth may have, relative to the mean over all sinks.
+    pub precision: f64,
+    /// Length of a batch, after which one looks whether to stop.
+    pub batch: Picos,
+    /// Simulated time at the most.
+    pub most: Picos,
+}
+
+impl Default for StopRule {
+    fn default() -> Self {
+        let (batch, most) = (Picos(5_000_000), Picos(20_000_000_000));
+        StopRule { steady: true, precision: 0.05, batch, most }
+    }
+}
+
+/// How it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FlitOutcome {
+    /// The rates are known as closely as wanted.
+    Steady,
+    /// All messages have arrived.
+    Complete,
+    /// Packets wait for each other: the buffers around the ring.
+    Deadlock(Vec<Buffer>),
+    /// Packets move, but their rates did not become certain in the time allowed.
+    Saturated,
+    /// The time allowed was over too soon to tell.
+    CutShort,
+}
+
+/// What a workload got out of the fabric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlitRun {
+    /// How it ended.
+    pub outcome: FlitOutcome,
+    /// Aggregate throughput at the sinks in GB/s; none where the outcome gives none.
+    pub throughput_gb_s: Option<f64>,
+    /// Half of its 99 % interval, of steady workloads.
+    pub half_width_gb_s: Option<f64>,
+    /// What each rank received, in GB/s; as far as the simulation went.
+    pub received_gb_s: Vec<f64>,
+    /// Simulated time; of a complete workload until its last message arrived.
+    pub time: Picos,
+    /// Time left out as warm-up.
+    pub warm_up: Picos,
+    /// Packets, flits and hops.
+    pub counts: Counts,
+    /// Messages without a route.
+    pub unrouted_messages: u64,
+}
+
+/// Runs a workload until the rule says stop.
+///
+/// `progress` is told the simulated time after each batch and stops the simulation by returning false.
+pub fn simulate<S: Source>(
+    network: &Network<'_>,
+    options: &FlitOptions,
+    source: S,
+    rule: &StopRule,
+    mut progress: impl FnMut(Picos) -> bool,
+) -> FlitRun {
+    let ranks = network.rank_count();
+    let metered = Metered { source, received: vec![0; ranks], unrouted: 0, last: Picos(0) };
+    let mut fast = Fast::new(network, options, metered, ());
+    let mut batches = Batches::new(ranks);
+    let mut all = vec![0u64; ranks];
+    let mut now = Picos(0);
+    let mut looked = 0;
+    let outcome = loop {
+        let before = fast.counts().consumed_flits;
+        now = Picos((now.0 + rule.batch.0).min(rule.most.0.max(rule.batch.0)));
+        let more = fast.run(now);
+        let received = &mut fast.source_mut().received;
+        batches.push(received);
+        all.iter_mut().zip(received.iter_mut()).for_each(|(all, got)| *all += std::mem::take(got));
+        let counts = fast.counts();
+        let stalled = counts.consumed_flits == before;
+        // A ring that closes is there for good, so looking seldom misses none.
+        if (stalled || !more || batches.count().is_multiple_of(DEADLOCK_BATCHES))
+            && let Some(cycle) = deadlock::cycle(&fast.waiting())
+        {
+            break FlitOutcome::Deadlock(cycle);
+        }
+        if !more && counts.consumed_flits == counts.flits {
+            break FlitOutcome::Complete;
+        }
+        // A look takes time in proportion to the batches: often enough is every tenth more.
+        if rule.steady && batches.count() >= looked + looked / 10 + 1 {
+            looked = batches.count();
+            let steady = batches.estimate().is_some_and(|found| found.is_steady(rule.precision));
+            if steady {
+                break FlitOutcome::Steady;
+            }
+        }
+        if now >= rule.most || !progress(now) {
+            let told = rule.steady && now >= rule.most && batches.estimate().is_some();
+            break if told { FlitOutcome::Saturated } else { FlitOutcome::CutShort };
+        }
+    };
+    let last = fast.source_mut().last;
+    let run = FlitRun {
+        counts: fast.counts(),
+        unrouted_messages: fast.source_mut().unrouted,
+        time: if outcome == FlitOutcome::Complete { last } else { now },
+        outcome,
+        throughput_gb_s: None,
+        half_width_gb_s: None,
+        received_gb_s: Vec::new(),
+        warm_up: Picos(0),
+    };
+    run.with_rates(&batches, &all, rule)
+}
+
+/// Batches after which one looks for a deadlock although packets arrive.
+const DEADLOCK_BATCHES: usize = 16;
+
+impl FlitRun {
+    fn with_rates(mut self, batches: &Batches, all: &[u64], rule: &StopRule) -> Self {
+        let over = |time: Picos| 1000.0 / (time.0.max(1) as f64);
+        let rates = |time| all.iter().map(|&bytes| bytes as f64 * over(time)).collect::<Vec<_>>();
+        self.received_gb_s = rates(self.time);
+        match self.outcome {
+            FlitOutcome::Complete => self.throughput_gb_s = Some(self.received_gb_s.iter().sum()),
+            FlitOutcome::Steady => {
+                if let Some(found) = batches.estimate() {
+                    let scale = over(rule.batch);
+                    self.received_gb_s = found.mean.iter().map(|mean| mean * scale).collect();
+                    self.throughput_gb_s = Some(self.received_gb_s.iter().sum());
+                    self.half_width_gb_s = Some(found.total_half_width * scale);
+                    self.warm_up = Picos(found.warm_up as u64 * rule.batch.0);
+                }
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
+/// Counts what arrives.
+struct Metered<S> {
+    source: S,
+    /// Payload by rank since it was last looked at.
+    received: Vec<u64>,
+    unrouted: u64,
+    last: Picos,
+}
+
+impl<S: Source> Source for Metered<S> {
+    fn next(&mut self, rank: u32, now: Picos) -> Option<Send> {
+        self.source.next(rank, now)
+    }
+
+    fn delivered(&mut self, source: u32, send: Send, now: Picos, ready: &mut Vec<u32>) {
+        self.received[send.target as usize] += send.bytes;
+        self.last = now;
+        self.source.delivered(source, send, now, ready);
+    }
+
+    fn unrouted(&mut self, source: u32, send: Send) {
+        self.unrouted += 1;
+        self.source.unrouted(source, send);
+    }
+}

@@ -1,0 +1,169 @@
+//! When a simulation without end has shown its throughput: warm-up found, every sink's bandwidth known closely.
+//!
+//! Time is cut into batches. The warm-up ends where leaving out more batches would no longer make the mean of all sinks
+//! more certain (the marginal standard error rule, MSER: White 1997). What follows is put together into [`GROUPS`] long
+//! batches; the means of these are nearly independent, so Student's distribution gives each sink an interval for its
+//! bandwidth. The state is steady when the interval is narrow for 99 % of the sinks.
+//!
+//! Source: Domke, Hoefler, Matsuoka, SC14: "stop simulation if sink bandwidth is within a 99 % confidence interval for at least
+//! 99 % of the HCAs". How wide the interval may be is not said there; here it is a parameter, relative to the mean over all
+//! sinks, so that a sink that gets next to nothing does not keep the simulation from ending.
+
+/// Long batches that intervals are made of.
+pub const GROUPS: usize = 20;
+
+/// Student's 99.5 % quantile for [`GROUPS`] - 1 degrees of freedom: a two-sided interval of 99 %.
+const STUDENT: f64 = 2.860_93;
+
+/// Share of the sinks whose interval must be narrow.
+const SHARE: f64 = 0.99;
+
+/// Bytes that each sink consumed in each batch.
+#[derive(Clone, Debug, Default)]
+pub struct Batches {
+    sinks: usize,
+    /// Batch after batch, `[batch][sink]`.
+    bytes: Vec<u32>,
+}
+
+/// What batches say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// Batches left out at the beginning.
+    pub warm_up: usize,
+    /// Mean bytes a batch, by sink.
+    pub mean: Vec<f64>,
+    /// Half the width of the 99 % interval of the mean, by sink.
+    pub half_width: Vec<f64>,
+    /// The same for all sinks together.
+    pub total_half_width: f64,
+}
+
+impl Batches {
+    /// No batch of `sinks` sinks yet.
+    #[must_use]
+    pub fn new(sinks: usize) -> Self {
+        Batches { sinks, bytes: Vec::new() }
+    }
+
+    /// Batches so far.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        if self.sinks == 0 { 0 } else { self.bytes.len() / self.sinks }
+    }
+
+    /// Adds a batch.
+    pub fn push(&mut self, bytes: &[u64]) {
+        self.bytes.extend(bytes.iter().map(|&bytes| bytes.min(u64::from(u32::MAX)) as u32));
+    }
+
+    /// What the batches say so far; `None` while there are too few to tell the warm-up from the rest.
+    #[must_use]
+    pub fn estimate(&self) -> Option<Estimate> {
+        let totals: Vec<f64> = self
+            .bytes
+            .chunks_exact(self.sinks.max(1))
+            .map(|batch| batch.iter().map(|&bytes| f64::from(bytes)).sum())
+            .collect();
+        let warm_up = warm_up(&totals)?;
+        let size = (totals.len() - warm_up) / GROUPS;
+        if size == 0 {
+            return None;
+        }
+        // What does not fill a long batch counts as warm-up.
+        let warm_up = totals.len() - size * GROUPS;
+        let mut sums = vec![[0.0f64; GROUPS]; self.sinks];
+        let mut total = [0.0f64; GROUPS];
+        let used = &self.bytes[warm_up * self.sinks..];
+        for (batch, row) in used.chunks_exact(self.sinks.max(1)).enumerate() {
+            let group = batch / size;
+            for (sums, &bytes) in sums.iter_mut().zip(row) {
+                sums[group] += f64::from(bytes);
+            }
+            total[group] += totals[warm_up + batch];
+        }
+        let intervals = sums.iter().map(|sums| interval(sums, size));
+        let (mean, half_width) = intervals.unzip();
+        Some(Estimate { warm_up, mean, half_width, total_half_width: interval(&total, size).1 })
+    }
+}
+
+impl Estimate {
+    /// Whether the interval of nearly every sink is within `precision` of the mean over all sinks.
+    #[must_use]
+    pub fn is_steady(&self, precision: f64) -> bool {
+        let sinks = self.mean.len() as f64;
+        let allowed = precision * self.mean.iter().sum::<f64>() / sinks;
+        let narrow = self.half_width.iter().filter(|&&half| half <= allowed).count();
+        narrow as f64 >= SHARE * sinks
+    }
+}
+
+/// Mean of a batch, and half of its interval.
+fn interval(sums: &[f64; GROUPS], size: usize) -> (f64, f64) {
+    let count = GROUPS as f64;
+    let mean = sums.iter().sum::<f64>() / count;
+    let variance = sums.iter().map(|sum| (sum - mean) * (sum - mean)).sum::<f64>() / (count - 1.0);
+    let size = size as f64;
+    (mean / size, STUDENT * (variance / count).sqrt() / size)
+}
+
+/// Batches to leave out: the number that minimises the standard error of the mean of the rest, at most half.
+///
+/// `None` if it comes to lie at half or beyond: the state still changes.
+fn warm_up(totals: &[f64]) -> Option<usize> {
+    if totals.len() < 2 * GROUPS {
+        return None;
+    }
+    let (mut sum, mut squares, mut best) = (0.0, 0.0, (f64::INFINITY, 0));
+    for (left_out, total) in totals.iter().enumerate().rev() {
+        sum += total;
+        squares += total * total;
+        let count = (totals.len() - left_out) as f64;
+        if count < 5.0 {
+            continue;
+        }
+        let error = (squares - sum * sum / count).max(0.0) / (count * count);
+        // Equal errors: the longer rest.
+        if error <= best.0 {
+            best = (error, left_out);
+        }
+    }
+    (best.1 < totals.len() / 2).then_some(best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Seed;
+
+    #[test]
+    fn the_warm_up_is_found() {
+        let mut stream = Seed(1).stream("test", 0);
+        let ramp = (0..100).map(|at| f64::from((at * 10).min(300)) + stream.unit());
+        let found = warm_up(&ramp.collect::<Vec<_>>()).unwrap();
+        assert!((28..=33).contains(&found), "{found}");
+        let rising: Vec<f64> = (0..100).map(f64::from).collect();
+        assert_eq!(warm_up(&rising), None);
+    }
+
+    #[test]
+    fn intervals_hold_the_mean_as_often_as_they_say() {
+        let (sinks, mut covered, mut all) = (50, 0, 0);
+        for seed in 0..40 {
+            let mut stream = Seed(seed).stream("test", 1);
+            let mut batches = Batches::new(sinks);
+            for _ in 0..200 {
+                let drawn: Vec<u64> = (0..sinks).map(|_| 1000 + stream.below(2001)).collect();
+                batches.push(&drawn);
+            }
+            let found = batches.estimate().unwrap();
+            for (mean, half) in found.mean.iter().zip(&found.half_width) {
+                covered += u32::from((mean - 2000.0).abs() <= *half);
+                all += 1;
+            }
+        }
+        let share = f64::from(covered) / f64::from(all);
+        assert!((0.98..0.999).contains(&share), "{share}");
+    }
+}
