@@ -26,7 +26,7 @@ from runflat.faults import Faults
 from runflat.machine import Machine, load, make
 from runflat.plugins import engine, fault_model, generator, workload
 from runflat.routing import Check, Refusal, Routing, Update, engine_names
-from runflat.simulation import Congestion
+from runflat.simulation import Congestion, Flit, FlitOptions
 from runflat.study import Study
 
 __all__ = [
@@ -34,6 +34,8 @@ __all__ = [
     "Congestion",
     "FaultError",
     "Faults",
+    "Flit",
+    "FlitOptions",
     "FormatError",
     "GeneratorError",
     "Machine",

@@ -1,6 +1,6 @@
 """The compiled half of the package: what `crates/bindings` has, with types."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, final, type_check_only
 
 import numpy as np
@@ -28,6 +28,7 @@ __all__ = [
     "extrapolate_lost_paths",
     "fault_models",
     "fit_line",
+    "flit_parameters",
     "formats",
     "generators",
     "opensm_command",
@@ -151,6 +152,30 @@ class _Congestion(TypedDict):
     load: NDArray[np.uint64]
     received_gb_s: NDArray[np.float64]
 
+@type_check_only
+class _FlitInputs(TypedDict):
+    preset: str
+    parameters: Mapping[str, str]
+    precision: float
+    most_us: float
+    progress: Callable[[float], bool] | None
+
+@type_check_only
+class _Flit(TypedDict):
+    outcome: str
+    cycle: list[str] | None
+    cycle_vls: list[int] | None
+    throughput_gb_s: float | None
+    half_width_gb_s: float | None
+    simulated_ns: float
+    warm_up_ns: float
+    messages: int
+    unrouted_messages: int
+    delivered_flits: int
+    flit_hops: int
+    events: int
+    received_gb_s: NDArray[np.float64]
+
 @final
 class Machine:
     @staticmethod
@@ -222,6 +247,9 @@ class Routing:
     def simulate(
         self, traffic: str, params: Mapping[str, str], seed: int, injection_gb_s: float | None
     ) -> _Congestion: ...
+    def simulate_flits(
+        self, traffic: str, params: Mapping[str, str], seed: int, inputs: _FlitInputs
+    ) -> _Flit: ...
     def simulate_phases(
         self, phases: Sequence[NDArray[np.uint64]], steady: bool, injection_gb_s: float | None
     ) -> _Congestion: ...
@@ -269,6 +297,7 @@ def read_tables(
 def read_guids(
     machine: Machine, file: tuple[bytes, str], kind: str
 ) -> tuple[list[str], list[tuple[str, int, str]]]: ...
+def flit_parameters() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]: ...
 def table_formats() -> list[tuple[str, str]]: ...
 def write_tables(
     routing: Routing, format: str, guid2lid: tuple[bytes, str] | None, plane: int | None

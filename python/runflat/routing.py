@@ -10,10 +10,10 @@ import numpy as np
 
 from runflat import _core, plugins
 from runflat._core import FormatError, RoutingError, Table, WorkloadError
-from runflat.simulation import Congestion
+from runflat.simulation import Congestion, Flit, FlitOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -451,6 +451,59 @@ class Routing:
         steady = bool(getattr(function, "steady", False))
         return Congestion(**self._core.simulate_phases(phases, steady, injection_gb_s))
 
+    def simulate_flits(
+        self,
+        traffic: str = "uniform",
+        *,
+        seed: int = 1,
+        options: FlitOptions | None = None,
+        progress: Callable[[float], bool] | None = None,
+        **params: object,
+    ) -> Flit:
+        """Run a workload over these routes flit by flit, under InfiniBand's flow control.
+
+        Rank r runs on the r-th node that is alive, attached and a host.
+
+        Parameters
+        ----------
+        traffic : str
+            A built-in workload: `uniform`, `exchange`, `permutation`, ...
+        seed : int
+            For what is drawn at random.
+        options : FlitOptions, optional
+            Hosts, switches and cables, and when to stop.
+        progress : callable, optional
+            Called now and then with the simulated time in ns; returns whether to go on.
+        **params
+            Parameters of the workload.
+
+        Returns
+        -------
+        Flit
+            Outcome, throughput, and the evidence of a deadlock.
+
+        Raises
+        ------
+        WorkloadError
+            If there is no such workload, preset or parameter, or a value does not fit.
+        """
+        chosen = FlitOptions() if options is None else options
+        if not 0 < chosen.precision < 1:
+            raise WorkloadError(f"`precision` is a number from 0 to 1, got {chosen.precision}")
+        if not 0 < chosen.most_us <= MOST_US:
+            raise WorkloadError(
+                f"`most_us` is a time from 0 to {MOST_US:g} us, got {chosen.most_us}"
+            )
+        texts = {name: as_text(value) for name, value in params.items()}
+        inputs: _core._FlitInputs = {
+            "preset": chosen.preset,
+            "parameters": {name: as_text(value) for name, value in chosen.parameters.items()},
+            "precision": chosen.precision,
+            "most_us": chosen.most_us,
+            "progress": progress,
+        }
+        return Flit(**self._core.simulate_flits(traffic, texts, seed, inputs))
+
     def __repr__(self) -> str:
         return f"<runflat.Routing of {self.machine.name} by {self.engine or 'given tables'}>"
 
@@ -476,6 +529,9 @@ def engine_names() -> list[str]:
     """Return the names of all routing engines, built-in ones first."""
     return [part["name"] for part in _core.engines()] + plugins.names("engine")
 
+
+MOST_US = 1e7
+"""Longest time to simulate: ten seconds."""
 
 LMC_MAX = 7
 """Largest LID mask count."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,3 +41,69 @@ class Congestion:
     unrouted_messages: int
     collision_max: int
     load: NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class FlitOptions:
+    """How the flit simulation is done.
+
+    Attributes
+    ----------
+    preset : str
+        What hosts, switches and cables are like: `sc14` (the public model of the fail-in-place study), `qdr`, `edr`,
+        `ndr`, `own` (every cable at its own rate).
+    parameters : mapping of str to str
+        Parameters that differ from the preset, as `cable_ns`; `runflat simulate --help` lists them.
+    precision : float
+        Of workloads without end: half the width that the 99 % interval of a node's bandwidth may have, relative to the
+        mean over all nodes.
+    most_us : float
+        Most time to simulate, in microseconds.
+    """
+
+    preset: str = "sc14"
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    precision: float = 0.05
+    most_us: float = 20_000.0
+
+
+@dataclass(frozen=True)
+class Flit:
+    """What a workload gets out of the fabric, flit by flit.
+
+    Attributes
+    ----------
+    outcome : str
+        `steady` (rates are known), `complete` (all messages have arrived), `deadlock`, `saturated` (packets move, but rates
+        did not become certain in the time allowed) or `cut_short`.
+    cycle : list of str or None
+        Of a deadlock: the channels around it, each of whose packets waits for the next.
+    cycle_vls : list of int or None
+        The lane of each.
+    throughput_gb_s : float or None
+        Aggregate payload at the sinks, in GB/s (10**9 bytes per second); None unless steady or complete.
+    half_width_gb_s : float or None
+        Half of its 99 % interval, where steady.
+    received_gb_s : (ranks,) array of float64
+        What each rank receives, in GB/s.
+    simulated_ns, warm_up_ns : float
+        Time simulated (until the last message of a complete workload), and what of it was left out at the beginning.
+    messages, unrouted_messages : int
+        Messages that arrived, and those without a route.
+    delivered_flits, flit_hops, events : int
+        Flits that arrived, flits times channels crossed (node channels too), and events of the simulator.
+    """
+
+    outcome: str
+    cycle: list[str] | None
+    cycle_vls: list[int] | None
+    throughput_gb_s: float | None
+    half_width_gb_s: float | None
+    received_gb_s: NDArray[np.float64]
+    simulated_ns: float
+    warm_up_ns: float
+    messages: int
+    unrouted_messages: int
+    delivered_flits: int
+    flit_hops: int
+    events: int

@@ -5,6 +5,7 @@
 use pyo3::prelude::*;
 
 mod errors;
+mod flit;
 mod machine;
 mod parts;
 mod registered;
@@ -24,6 +25,8 @@ mod _core {
         FaultError, FormatError, GeneratorError, RoutingError, RunflatError, TableError,
         WorkloadError,
     };
+    #[pymodule_export]
+    use super::flit::flit_parameters;
     #[pymodule_export]
     use super::machine::Machine;
     #[pymodule_export]

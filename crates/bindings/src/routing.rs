@@ -14,6 +14,7 @@ use runflat_core::recovery::routing::check::check;
 use runflat_core::recovery::routing::{Lanes, Lft, SERVICE_LEVELS};
 
 use crate::errors::RoutingError;
+use crate::flit;
 use crate::machine::Machine;
 use crate::parts;
 use crate::raise;
@@ -161,6 +162,18 @@ impl Routing {
         injection_gb_s: Option<f64>,
     ) -> PyResult<Bound<'py, PyDict>> {
         simulation::workload(py, self, traffic, &params, seed, injection_gb_s)
+    }
+
+    /// Runs a workload flit by flit; the fields of `runflat.Flit`.
+    fn simulate_flits<'py>(
+        &self,
+        py: Python<'py>,
+        traffic: &str,
+        params: Given,
+        seed: u64,
+        inputs: flit::FlitInputs,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        flit::workload(py, self, traffic, &params, seed, &inputs)
     }
 
     /// Runs phases given as flat lists of (source, target, bytes).

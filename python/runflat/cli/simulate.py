@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import click
 import numpy as np
+from rich.console import Console
 
-from runflat import Refusal, Routing, _core
+from runflat import Congestion, Flit, FlitOptions, Refusal, Routing, _core
 from runflat.cli.options import (
     FABRIC_HELP,
     break_fabric,
@@ -26,29 +30,85 @@ from runflat.cli.options import (
 from runflat.cli.route.inputs import EngineInputs, engine_inputs, engine_option, title
 from runflat.cli.route.tables import TableFiles, table_files
 
-WORKLOADS = ", ".join(part["name"] for part in _core.workloads())
+Function = TypeVar("Function", bound=Callable[..., Any])
 
+WORKLOADS = ", ".join(part["name"] for part in _core.workloads())
+PRESETS, PARAMETERS = _core.flit_parameters()
 
 RESULTS: dict[str, Any] = dict.fromkeys(
     (
-        "verdict", "cycle", "throughput_gb_s", "simulated_ns", "delivered_flits", "flit_hops",
-        "cpu_seconds", "messages", "unrouted_messages", "collision_max", "received_gb_s_min",
-        "received_gb_s_max",
+        "verdict", "cycle", "cycle_vls", "throughput_gb_s", "half_width_gb_s", "simulated_ns", "warm_up_ns",
+        "delivered_flits", "flit_hops", "events", "cpu_seconds", "messages", "unrouted_messages",
+        "collision_max", "received_gb_s_min", "received_gb_s_max",
     )
 )  # fmt: skip
 """What `--json` prints of a result, null where the engine refuses or the mode does not know it."""
 
-
 FEWEST_RANKS = 2
+
+SAID = {
+    "deadlock": "deadlock; packets wait for each other in a ring",
+    "saturated": "saturated; packets move, but the rates did not become certain in the time allowed",
+    "cut_short": "cut short before anything could be told",
+}
+"""Outcomes that give no throughput."""
+
+
+@dataclass(frozen=True)
+class FlitInputs:
+    """Options of the flit mode."""
+
+    preset: str
+    flit: tuple[str, ...]
+    precision: float
+    most_us: float
+
+    def options(self) -> FlitOptions:
+        """Return them as the library has them."""
+        return FlitOptions(self.preset, read_params(self.flit), self.precision, self.most_us)
+
+
+def flit_inputs(function: Function) -> Function:
+    """Add the options of the flit mode; the command gets them as `flits`."""
+
+    @functools.wraps(function)
+    def command(*args: Any, **rest: Any) -> Any:
+        own = {name: rest.pop(name) for name in FlitInputs.__dataclass_fields__}
+        return function(*args, flits=FlitInputs(**own), **rest)
+
+    options = [
+        click.option(
+            "--preset", type=click.Choice([name for name, _ in PRESETS]), default="sc14",
+            show_default=True, help="Flit mode: what hosts, switches and cables are like.",
+        ),
+        click.option(
+            "--flit", multiple=True, metavar="NAME=VALUE",
+            help=f"Flit mode: a parameter other than the preset's: {', '.join(name for name, _ in PARAMETERS)}.",
+        ),
+        click.option(
+            "--precision", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
+            help="Flit mode: half the 99 % interval of a node's bandwidth, relative to the mean.",
+        ),
+        click.option(
+            "--most-us", type=click.FloatRange(0, 1e7, min_open=True), default=20_000.0,
+            show_default=True, help="Flit mode: most time to simulate.",
+        ),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command  # type: ignore[return-value]
 
 
 @click.command(
     name="simulate",
-    epilog="Example: runflat simulate fabric.txt --engine updn",
+    epilog="Example: runflat simulate fabric.txt --engine updn --mode flit",
     help=f"""\
 Run a workload over the routes of an engine, or of tables from a file, and say what the fabric delivers.
 
-The congestion mode shares channels max-min fairly; latency, buffers and deadlock are left out.
+The congestion mode shares channels max-min fairly; latency, buffers and deadlock are left out. The flit mode simulates every
+flit under InfiniBand's flow control, until the rates are known or all messages have arrived.
+
+Exit status 1 for a finding: refused, deadlock, saturated, pairs without a route.
 
 {FABRIC_HELP}""",
 )
@@ -58,9 +118,14 @@ The congestion mode shares channels max-min fairly; latency, buffers and deadloc
 @table_files(required=False, replaces_engine=True)
 @click.option("--traffic", default="uniform", show_default=True, help=f"Workload: {WORKLOADS}.")
 @params_option
-@click.option("--mode", type=click.Choice(["congestion"]), default="congestion", show_default=True)
-@click.option("--injection-gb-s", type=float, help="Most that one node port injects, in GB/s.")
-@click.option("--stats", is_flag=True, help="Also the spread over nodes and the hottest channels.")
+@click.option(
+    "--mode", type=click.Choice(["congestion", "flit"]), default="congestion", show_default=True
+)
+@click.option(
+    "--injection-gb-s", type=float, help="Congestion mode: most that one node port injects."
+)
+@flit_inputs
+@click.option("--stats", is_flag=True, help="Also the spread over nodes and what it took.")
 @seed_option
 @faults_option
 @json_option
@@ -73,6 +138,7 @@ def command(
     params: tuple[str, ...],
     mode: str,
     injection_gb_s: float | None,
+    flits: FlitInputs,
     stats: bool,
     seed: int,
     faults_path: str | None,
@@ -95,54 +161,113 @@ def command(
         return 1
     check = routing.check()
     started = time.process_time()
-    result = routing.simulate(
-        traffic, seed=seed, injection_gb_s=injection_gb_s, **read_params(params)
-    )
+    result: Congestion | Flit
+    if mode == "flit":
+        with Console(stderr=True).status("simulating") as status:
+            result = routing.simulate_flits(
+                traffic, seed=seed, options=flits.options(), progress=Progress(status.update),
+                **read_params(params),
+            )  # fmt: skip
+    else:
+        result = routing.simulate(
+            traffic, seed=seed, injection_gb_s=injection_gb_s, **read_params(params)
+        )
     cpu_seconds = time.process_time() - started
-    received = result.received_gb_s
-    finding = int(check.verdict != "ok" or result.unrouted_messages > 0)
+    bad_outcome = result.outcome not in ("steady", "complete")
+    finding = int(check.verdict != "ok" or result.unrouted_messages > 0 or bad_outcome)
     if as_json:
-        values = RESULTS | {
-            "verdict": check.verdict,
-            "cycle": check.cycle,
-            "throughput_gb_s": result.throughput_gb_s,
-            "simulated_ns": result.simulated_ns,
-            "cpu_seconds": cpu_seconds,
-            "messages": result.messages,
-            "unrouted_messages": result.unrouted_messages,
-            "collision_max": result.collision_max,
-            "received_gb_s_min": float(received.min()) if received.size else None,
-            "received_gb_s_max": float(received.max()) if received.size else None,
-        }
-        print_json(result.outcome, head | {"reason": None} | values, seed=seed)
+        values = as_values(result)
+        values |= {"verdict": check.verdict, "cpu_seconds": cpu_seconds}
+        if mode == "congestion":
+            values["cycle"] = check.cycle
+        print_json(result.outcome, head | {"reason": None} | RESULTS | values, seed=seed)
         return finding
-    click.echo(f"{traffic} over {name} on {machine.name}: {result.throughput_gb_s:,.1f} GB/s")
+    said = SAID.get(result.outcome)
+    if said is None:
+        said = f"{result.throughput_gb_s:,.1f} GB/s"
+    click.echo(f"{traffic} over {name} on {machine.name}: {said}")
+    rows = facts_of(result)
+    if routing.lmc > 0:
+        rows.append(("LIDs in use", "the first of each node, as applications do"))
+    if stats:
+        rows += stats_of(result, cpu_seconds)
+        if isinstance(result, Congestion):
+            hottest = machine._core.hottest(result.load.tolist(), 5)
+            rows += [("hot channel", text) for text in hottest]
+    show_table(facts(rows))
+    if isinstance(result, Flit):
+        for channel, vl in zip(result.cycle or [], result.cycle_vls or [], strict=True):
+            click.echo(f"  {channel} (lane {vl})")
+    warn(check.verdict, result, loop=check.cycle is not None)
+    return finding
+
+
+class Progress:
+    """Shows the simulated time now and then."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self.show = show
+        self.next = 0.0
+
+    def __call__(self, now_ns: float) -> bool:
+        """Show the time; returns that the simulation goes on."""
+        if time.monotonic() >= self.next:
+            self.show(f"simulated {now_ns / 1000:,.0f} us")
+            self.next = time.monotonic() + 0.2
+        return True
+
+
+def as_values(result: Congestion | Flit) -> dict[str, Any]:
+    """Return what `--json` has of a result."""
+    received = result.received_gb_s
+    values = {name: getattr(result, name) for name in RESULTS if hasattr(result, name)}
+    values["received_gb_s_min"] = float(received.min()) if received.size else None
+    values["received_gb_s_max"] = float(received.max()) if received.size else None
+    return values
+
+
+def facts_of(result: Congestion | Flit) -> list[tuple[str, object]]:
+    """Lay out a result for people."""
+    received = result.received_gb_s
     rows: list[tuple[str, object]] = [
         ("ranks", int(received.size)),
         ("messages", result.messages),
         ("without a route", result.unrouted_messages),
-        ("largest collision", f"{result.collision_max:,} messages on one channel"),
     ]
-    if result.outcome == "complete":
-        rows.append(("time", f"{result.simulated_ns / 1000:,.3f} us"))
+    if isinstance(result, Congestion):
+        rows.append(("largest collision", f"{result.collision_max:,} messages on one channel"))
+    elif result.half_width_gb_s is not None:
+        rows.append(("99 % interval", f"+- {result.half_width_gb_s:,.2f} GB/s"))
+    if result.outcome == "complete" or isinstance(result, Flit):
+        rows.append(("simulated time", f"{result.simulated_ns / 1000:,.3f} us"))
     if received.size:
         low, mid, high = np.quantile(received, [0, 0.5, 1])
         rows.append(
             ("received per node", f"{low:.3f} / {mid:.3f} / {high:.3f} GB/s (min / median / max)")
         )
-    if routing.lmc > 0:
-        rows.append(("LIDs in use", "the first of each node, as applications do"))
-    if stats:
-        rows.append(("processor time", f"{cpu_seconds:.3f} s"))
-        rows += [("hot channel", text) for text in machine._core.hottest(result.load.tolist(), 5)]
-    show_table(facts(rows))
-    loop = (
-        ", and that a credit loop can close" if check.cycle and check.verdict != "deadlock" else ""
-    )
-    if check.verdict != "ok":
+    return rows
+
+
+def stats_of(result: Congestion | Flit, cpu_seconds: float) -> list[tuple[str, object]]:
+    """Say what a simulation took."""
+    rows: list[tuple[str, object]] = [("processor time", f"{cpu_seconds:.3f} s")]
+    if isinstance(result, Flit):
+        rate = result.flit_hops / cpu_seconds / 1e6 if cpu_seconds else 0.0
+        rows += [
+            ("warm-up left out", f"{result.warm_up_ns / 1000:,.0f} us"),
+            ("flits that arrived", result.delivered_flits),
+            ("flit-hops", f"{result.flit_hops:,} ({rate:,.1f} million per processor second)"),
+            ("events", result.events),
+        ]
+    return rows
+
+
+def warn(verdict: str, result: Congestion | Flit, *, loop: bool) -> None:
+    """Say what the routing check has against the routes."""
+    if verdict != "ok":
+        also = ", and that a credit loop can close" if loop and verdict != "deadlock" else ""
         click.echo(
-            f"warning: the routing check says {check.verdict}{loop}; see `runflat route`", err=True
+            f"warning: the routing check says {verdict}{also}; see `runflat route`", err=True
         )
-    elif finding:
+    elif result.unrouted_messages > 0:
         click.echo("warning: some nodes share no plane, so their messages have no route", err=True)
-    return finding

@@ -29,6 +29,11 @@ pub trait Workload: Sync {
     fn params(&self) -> &'static [Param];
     /// Whether it is injected without end, so that rates matter, not times.
     fn steady(&self) -> bool;
+    /// The payload of every message if each goes to a rank drawn at random from all others, for ever; a simulator of
+    /// single messages then draws them and needs no phases.
+    fn random_targets(&self, _args: &Args) -> Option<Bytes> {
+        None
+    }
     /// Number of phases among `ranks` ranks.
     ///
     /// # Errors
@@ -83,6 +88,20 @@ impl BoundWorkload {
         self.workload.phase_count(ranks, &self.args)
     }
 
+    /// How its messages come one by one.
+    ///
+    /// # Errors
+    /// Parameters that do not fit the number of ranks.
+    pub fn injection(&self, ranks: u32) -> Result<Injection, WorkloadError> {
+        match self.workload.random_targets(&self.args) {
+            Some(size) => {
+                at_least_two(self.workload.name(), ranks)?;
+                Ok(Injection::Random(size))
+            }
+            None => Ok(Injection::Phases(self.phase_count(ranks)?)),
+        }
+    }
+
     /// See [`Workload::phase`].
     ///
     /// # Errors
@@ -90,6 +109,15 @@ impl BoundWorkload {
     pub fn phase(&self, ranks: u32, index: u64, seed: Seed) -> Result<Traffic, WorkloadError> {
         self.workload.phase(ranks, &self.args, index, seed)
     }
+}
+
+/// How a simulator of single messages gets them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Injection {
+    /// Messages of that size, each to a rank drawn at random.
+    Random(Bytes),
+    /// The messages of so many phases.
+    Phases(u64),
 }
 
 /// The workload called `name`.

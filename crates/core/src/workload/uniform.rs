@@ -35,6 +35,10 @@ impl Workload for Uniform {
         true
     }
 
+    fn random_targets(&self, args: &Args) -> Option<Bytes> {
+        Some(Bytes(args.int(SIZE.name)))
+    }
+
     fn phase_count(&self, ranks: u32, _args: &Args) -> Result<u64, WorkloadError> {
         at_least_two("uniform", ranks)?;
         let messages = u64::from(ranks) * u64::from(ranks - 1);

@@ -5,6 +5,7 @@ pub mod fast;
 mod lane_arbiter;
 pub mod network;
 pub mod options;
+mod parameters;
 mod profile;
 pub mod reference;
 mod run;
@@ -14,6 +15,7 @@ mod stop;
 
 pub use network::{Network, NetworkError};
 pub use options::{FlitOptions, PRESETS};
+pub use parameters::{PARAMETERS, ParameterError};
 pub use run::{FlitOutcome, FlitRun, StopRule, simulate};
 
 #[cfg(test)]
