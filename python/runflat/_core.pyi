@@ -21,6 +21,7 @@ __all__ = [
     "__version__",
     "check_engine",
     "check_fault_model",
+    "check_flit_options",
     "check_generator",
     "check_workload",
     "crossings",
@@ -297,6 +298,7 @@ def read_tables(
 def read_guids(
     machine: Machine, file: tuple[bytes, str], kind: str
 ) -> tuple[list[str], list[tuple[str, int, str]]]: ...
+def check_flit_options(preset: str, parameters: Mapping[str, str]) -> None: ...
 def flit_parameters() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]: ...
 def table_formats() -> list[tuple[str, str]]: ...
 def write_tables(

@@ -64,7 +64,7 @@ class FlitOptions:
     preset: str = "sc14"
     parameters: Mapping[str, str] = field(default_factory=dict)
     precision: float = 0.05
-    most_us: float = 20_000.0
+    most_us: float = 100_000.0
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,13 @@ fn report<'py>(py: Python<'py>, machine: &Machine, run: FlitRun) -> PyResult<Bou
     Ok(fields)
 }
 
+/// Refuses a preset or parameter that does not fit.
+#[pyfunction]
+pub fn check_flit_options(preset: &str, parameters: Given) -> PyResult<()> {
+    let given = parameters.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    FlitOptions::of(preset, given).map(|_| ()).map_err(raise::<WorkloadError>)
+}
+
 /// Names of presets, and of parameters, each with a line that says what it is.
 #[pyfunction]
 pub fn flit_parameters() -> (Vec<(&'static str, &'static str)>, Vec<(&'static str, &'static str)>) {

@@ -26,7 +26,7 @@ mod _core {
         WorkloadError,
     };
     #[pymodule_export]
-    use super::flit::flit_parameters;
+    use super::flit::{check_flit_options, flit_parameters};
     #[pymodule_export]
     use super::machine::Machine;
     #[pymodule_export]

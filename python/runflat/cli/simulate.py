@@ -90,7 +90,7 @@ def flit_inputs(function: Function) -> Function:
             help="Flit mode: half the 99 % interval of a node's bandwidth, relative to the mean.",
         ),
         click.option(
-            "--most-us", type=click.FloatRange(0, 1e7, min_open=True), default=20_000.0,
+            "--most-us", type=click.FloatRange(0, 1e7, min_open=True), default=100_000.0,
             show_default=True, help="Flit mode: most time to simulate.",
         ),
     ]  # fmt: skip

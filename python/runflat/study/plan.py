@@ -26,7 +26,8 @@ from pydantic import (
 
 from runflat import _core, plugins
 from runflat._core import RunflatError
-from runflat.routing import as_text
+from runflat.routing import MOST_US, as_text
+from runflat.simulation import FlitOptions
 
 Text = Annotated[str, BeforeValidator(as_text)]
 """A value that plans may write as number, list or string."""
@@ -201,10 +202,35 @@ class WorkloadPlan(_Part):
 class SimulationPlan(_Part):
     """How the workload is run."""
 
-    mode: Literal["congestion"] = Field("congestion", description="max-min fair sharing")
-    injection_gb_s: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="most that one node port injects, in GB/s"
+    mode: Literal["congestion", "flit"] = Field(
+        "congestion", description="max-min fair sharing, or every flit under flow control"
     )
+    injection_gb_s: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="congestion: most that one node port injects, in GB/s",
+    )
+    preset: str = Field("sc14", description="flit: what hosts, switches and cables are like")
+    params: dict[str, Text] = Field(
+        default_factory=dict, description="flit: parameters other than the preset's"
+    )
+    precision: float = Field(
+        0.05, gt=0, lt=1, description="flit: half the 99 % interval of a node's bandwidth, relative"
+    )
+    most_us: float = Field(
+        100_000, gt=0, le=MOST_US, description="flit: most time to simulate, in microseconds"
+    )
+
+    @property
+    def flit_options(self) -> FlitOptions:
+        """Return the options of the flit simulation."""
+        return FlitOptions(self.preset, self.params, self.precision, self.most_us)
+
+    @model_validator(mode="after")
+    def _flit_options_fit(self) -> SimulationPlan:
+        _fits(_core.check_flit_options, self.preset, self.params)
+        return self
 
 
 class MeasurePlan(_Part):

@@ -20,6 +20,7 @@ from runflat._core import FaultError, WorkloadError
 from runflat.faults import Faults
 from runflat.machine import Machine, load, make
 from runflat.routing import Refusal, Routing
+from runflat.simulation import Congestion, Flit
 from runflat.study.plan import Plan, mistake, parse_plan, refuse
 
 Row = dict[str, Any]
@@ -252,22 +253,21 @@ class ScenarioSet:
         return None if intact is None else intact.changed_entries(routing)
 
     def _simulate(self, routing: Routing) -> Row:
-        result = routing.simulate(
-            self.plan.workload.traffic,
-            seed=self.plan.seed,
-            injection_gb_s=self.plan.simulation.injection_gb_s,
-            **self.plan.workload.params,
-        )
-        received = result.received_gb_s
-        quartiles = np.quantile(received, [0, 0.25, 0.5, 0.75, 1]) if received.size else np.zeros(5)
-        names = ("min", "q1", "median", "q3", "max")
-        return {
-            "throughput_gb_s": result.throughput_gb_s,
-            "simulated_ns": result.simulated_ns,
-            "collision_max": result.collision_max,
-            "unrouted_messages": result.unrouted_messages,
-            **{f"received_gb_s_{name}": float(q) for name, q in zip(names, quartiles, strict=True)},
-        }
+        workload, simulation = self.plan.workload, self.plan.simulation
+        traffic, seed = workload.traffic, self.plan.seed
+        params: dict[str, Any] = dict(workload.params)
+        if simulation.mode == "flit":
+            flit = routing.simulate_flits(
+                traffic, seed=seed, options=simulation.flit_options, **params
+            )
+            return {
+                "simulation": flit.outcome,
+                "half_width_gb_s": flit.half_width_gb_s,
+                **_measured(flit),
+            }
+        injection = simulation.injection_gb_s
+        result = routing.simulate(traffic, seed=seed, injection_gb_s=injection, **params)
+        return {"collision_max": result.collision_max, **_measured(result)}
 
     def _lost_paths(self, scenario: Scenario) -> list[Row]:
         intact = self.intact(scenario.machine)
@@ -305,6 +305,34 @@ class ScenarioSet:
             "cut_nodes": len(machine.cut_nodes()),
             "workload": self.plan.workload.traffic,
         }
+
+
+def _measured(result: Congestion | Flit) -> Row:
+    """Return the columns that every simulation fills."""
+    if result.throughput_gb_s is None:
+        # Rates of a simulation that came to no end say nothing.
+        return {
+            "reason": UNMEASURED[result.outcome],
+            "simulated_ns": result.simulated_ns,
+            "unrouted_messages": result.unrouted_messages,
+        }
+    received = result.received_gb_s
+    quartiles = np.quantile(received, [0, 0.25, 0.5, 0.75, 1]) if received.size else np.zeros(5)
+    names = ("min", "q1", "median", "q3", "max")
+    return {
+        "throughput_gb_s": result.throughput_gb_s,
+        "simulated_ns": result.simulated_ns,
+        "unrouted_messages": result.unrouted_messages,
+        **{f"received_gb_s_{name}": float(q) for name, q in zip(names, quartiles, strict=True)},
+    }
+
+
+UNMEASURED = {
+    "deadlock": "the simulation ended in a deadlock",
+    "saturated": "rates did not become certain in the time allowed",
+    "cut_short": "the time allowed for the simulation was over too soon",
+}
+"""Why a simulation has no throughput."""
 
 
 @lru_cache(maxsize=4)

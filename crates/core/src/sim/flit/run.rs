@@ -23,7 +23,7 @@ pub struct StopRule {
 
 impl Default for StopRule {
     fn default() -> Self {
-        let (batch, most) = (Picos(5_000_000), Picos(20_000_000_000));
+        let (batch, most) = (Picos(5_000_000), Picos(100_000_000_000));
         StopRule { steady: true, precision: 0.05, batch, most }
     }
 }
