@@ -123,7 +123,7 @@ fn report<'py>(py: Python<'py>, machine: &Machine, run: FlitRun) -> PyResult<Bou
         let name = |&(channel, _): &_| parts::channel(machine, &names, channel);
         cycle.iter().map(name).collect::<Vec<_>>()
     });
-    let vls = cycle.map(|cycle| cycle.iter().map(|&(_, vl)| vl).collect::<Vec<_>>());
+    let vls = cycle.map(|cycle| cycle.iter().map(|&(_, vl)| u32::from(vl)).collect::<Vec<_>>());
     let fields = PyDict::new(py);
     fields.set_item("outcome", outcome)?;
     fields.set_item("cycle", channels)?;

@@ -116,7 +116,14 @@ impl FlitOptions {
             "sc14" => Some(sc14),
             "qdr" => Some(paced(16_000, 4.0, 100)),
             "edr" => Some(paced(5_280, 12.121_212, 90)),
-            "ndr" => Some(FlitOptions { mtu_flits: 64, ..paced(1_280, 50.0, 130) }),
+            "ndr" => Some(FlitOptions {
+                mtu_flits: 64,
+                host_output_flits: 72,
+                switch_output_flits: 156,
+                buffer_flits: 2_000,
+                lane_flits: 1_600,
+                ..paced(1_280, 50.0, 130)
+            }),
             "own" => Some(FlitOptions { cable_gb_s: None, ..paced(5_280, 12.121_212, 90) }),
             _ => None,
         }
