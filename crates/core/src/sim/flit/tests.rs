@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::fast::{Counts, Fast};
+use super::fast::Fast;
 use super::network::Network;
 use super::options::FlitOptions;
 use super::reference::Reference;
@@ -174,43 +174,71 @@ fn drawn_routing(graph: &SwitchGraph<'_>, stream: &mut Stream) -> Routing {
     }
 }
 
-/// Runs both engines over the case of `seed`; returns what happened and how often credits, room or the input ran short.
-fn compare(seed: u64, messages: u32) -> Counts {
+/// What a case felt: whether lifting a limit changes it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Felt {
+    credits: u32,
+    room: u32,
+    speedup: u32,
+    lanes: u32,
+    slow_cables: u32,
+    consumed_flits: u64,
+}
+
+/// Runs both engines over the case of `seed` and compares them.
+fn compare(seed: u64, messages: u32, felt: &mut Felt) {
     let mut stream = Seed(seed).stream("case", 0);
     let view = View::intact(Arc::new(drawn_machine(&mut stream)));
     let graph = SwitchGraph::new(&view);
     let routing = drawn_routing(&graph, &mut stream);
     let placement = placement::in_node_order(&view);
     let options = drawn_options(&mut stream);
-    let network = Network::new(&graph, &routing, &placement, &options).unwrap();
     let ranks = placement.len() as u32;
     let largest = [64, 2048, 10_000][stream.index(3)];
     let pause = stream.below(4);
     let drawn = || Drawn::new(ranks, seed, messages, largest, pause);
-    let end = Picos(2_000_000_000);
+    let end = Picos(500_000_000);
+    let fast = |options: &FlitOptions| {
+        let network = Network::new(&graph, &routing, &placement, options).unwrap();
+        let mut fast = Fast::new(&network, options, drawn(), Trace::default());
+        fast.run(end);
+        let counts = fast.counts();
+        (counts, fast.into_parts().1.sorted())
+    };
+    let network = Network::new(&graph, &routing, &placement, &options).unwrap();
     let mut slow = Reference::new(&network, &options, drawn(), Trace::default());
     slow.run(end);
-    let (_, wanted) = slow.into_parts();
-    let mut fast = Fast::new(&network, &options, drawn(), Trace::default());
-    fast.run(end);
-    let counts = fast.counts();
-    let (_, found) = fast.into_parts();
-    let (found, wanted) = (found.sorted(), wanted.sorted());
+    let wanted = slow.into_parts().1.sorted();
+    let (counts, found) = fast(&options);
     let first = found.granted.iter().zip(&wanted.granted).find(|(a, b)| a != b);
     assert_eq!(first, None, "case {seed}: a grant differs (fast, reference)");
     assert_eq!(found.granted.len(), wanted.granted.len(), "case {seed}: grants are missing");
     assert!(found == wanted, "case {seed}: consumptions differ");
     assert_eq!(counts.consumed_flits, found.consumed.iter().map(|c| u64::from(c.3)).sum::<u64>());
-    counts
+    let differs = |other: FlitOptions| u32::from(fast(&other).1 != found);
+    let much = 1 << 20;
+    felt.credits +=
+        differs(FlitOptions { buffer_flits: much, lane_flits: much, ..options.clone() });
+    felt.room += differs(FlitOptions { switch_output_flits: much, ..options.clone() });
+    felt.speedup += differs(FlitOptions { input_speedup: 4, ..options.clone() });
+    felt.slow_cables += differs(FlitOptions { cable_gb_s: Some(50.0), ..options.clone() });
+    felt.lanes += u32::from(network.lanes() > 1);
+    felt.consumed_flits += counts.consumed_flits;
 }
 
 #[test]
 fn packets_are_granted_and_consumed_at_the_picosecond_of_the_flits() {
-    let mut consumed = 0;
-    for seed in 0..seeds() {
-        consumed += compare(seed, 6).consumed_flits;
+    let mut felt = Felt::default();
+    let seeds = seeds();
+    for seed in 0..seeds {
+        compare(seed, 6, &mut felt);
     }
-    assert!(consumed > 10_000);
+    // Each limit of the model decides something in a good part of the cases.
+    let often = |count: u32, share: u64| u64::from(count) * share >= seeds;
+    assert!(often(felt.credits, 5) && often(felt.room, 10), "{felt:?}");
+    assert!(often(felt.speedup, 10) && often(felt.lanes, 4), "{felt:?}");
+    assert!(often(felt.slow_cables, 2) && felt.consumed_flits > 100 * seeds, "{felt:?}");
+    println!("{felt:?}");
 }
 
 fn seeds() -> u64 {
