@@ -367,3 +367,21 @@ fn rings_deadlock_on_one_lane_and_not_on_two() {
     assert_eq!(safe.outcome, FlitOutcome::Steady);
     println!("{:?} {:?} {:?}", safe.throughput_gb_s, safe.half_width_gb_s, safe.time);
 }
+
+#[test]
+fn intervals_of_repeated_runs_cover_the_mean() {
+    let view = generated("mesh(2,2; 1; 3)");
+    let found = |seed: u64, precision: f64| {
+        let source = RandomTargets::new(12, Bytes(2048), Seed(seed));
+        let rule = StopRule { precision, most: Picos(1_000_000_000_000), ..StopRule::default() };
+        let found = run(&view, "minhop", &FlitOptions::default(), source, rule);
+        assert_eq!(found.outcome, FlitOutcome::Steady, "seed {seed}");
+        (found.throughput_gb_s.unwrap(), found.half_width_gb_s.unwrap())
+    };
+    let (mean, sure) = found(1_000, 0.02);
+    let covered = (0..30).filter(|&seed| {
+        let (other, half) = found(seed, 0.1);
+        (other - mean).abs() <= half + sure
+    });
+    assert!(covered.count() >= 28);
+}
