@@ -7,10 +7,12 @@
 //!
 //! Collectives are finite workloads, a phase a round.
 //!
-//! Limits: phases know no dependencies between single messages.
+//! Limits: phases know no dependencies between single messages; a [`schedule`] does, and every finite workload can be made
+//! into one. [`goal`] reads schedules from traces.
 
 mod error;
 mod power_of_two;
+pub mod schedule;
 
 pub use error::WorkloadError;
 
