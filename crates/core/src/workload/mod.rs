@@ -11,6 +11,7 @@
 //! into one. [`goal`] reads schedules from traces.
 
 mod error;
+pub mod goal;
 mod power_of_two;
 pub mod schedule;
 
