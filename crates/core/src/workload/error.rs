@@ -45,6 +45,24 @@ pub enum WorkloadError {
         /// How many there are.
         count: u64,
     },
+    /// More hot ranks than ranks.
+    #[error("there are only {ranks} ranks, `targets` is at most that, got {targets}")]
+    Targets {
+        /// The hot ranks wanted.
+        targets: u32,
+        /// The ranks given.
+        ranks: u32,
+    },
+    /// A root that is no rank.
+    #[error("`root` is a rank from 0 to {most} (of {ranks} ranks), got {root}")]
+    Root {
+        /// The root given.
+        root: u32,
+        /// The last rank.
+        most: u32,
+        /// The ranks given.
+        ranks: u32,
+    },
     /// A shift that is none among so many ranks.
     #[error("`shift` is `all` or a number from 1 to {most} (half of {ranks} ranks), got `{given}`")]
     Shift {

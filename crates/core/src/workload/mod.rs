@@ -5,10 +5,15 @@
 //! reported. A finite one is over after its last phase, and its time is reported.
 //! Ranks are `0..ranks`; where they run is for a placement to say. Does not know machines, routes or times.
 //!
-//! Limits: phases know no dependencies between single messages. Schedules that have them (GOAL, recorded traces) are
-//! to come as a trait beside this one; collectives as workloads of this one, a phase a round.
+//! Collectives are finite workloads, a phase a round.
+//!
+//! Limits: phases know no dependencies between single messages; a [`schedule`] does, and every finite workload can be made
+//! into one. [`goal`] reads schedules from traces.
 
 mod error;
+pub mod goal;
+mod power_of_two;
+pub mod schedule;
 
 pub use error::WorkloadError;
 
@@ -61,6 +66,11 @@ registry! {
         bisection::Bisection,
         stencil::Stencil,
         matrix::Matrix,
+        hotspot::Hotspot,
+        barrier::Barrier,
+        allreduce::Allreduce,
+        alltoall::Alltoall,
+        bcast::Bcast,
     ]
 }
 
@@ -151,6 +161,9 @@ const SIZE: Param = Param {
     kind: Kind::Int(1, 1 << 40),
     default: Some("2048"),
 };
+
+/// The most messages that a phase holds; with their paths they take some 5 GiB.
+const MOST_MESSAGES: u64 = 1 << 26;
 
 /// How many random phases there are.
 const SAMPLES: Param = Param {

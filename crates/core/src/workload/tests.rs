@@ -7,6 +7,9 @@ use proptest::prelude::*;
 use super::matrix::ByteMatrix;
 use super::*;
 
+mod collectives;
+mod hotspot;
+
 fn given(pairs: &[(&str, &str)]) -> Given {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
@@ -222,6 +225,6 @@ fn workloads_are_found_by_name() {
     assert_eq!(
         bind("gossip", &Given::new()).err().unwrap().to_string(),
         "there is no workload `gossip`; there are uniform, exchange, permutation, bisection, \
-         stencil, matrix"
+         stencil, matrix, hotspot, barrier, allreduce, alltoall, bcast"
     );
 }

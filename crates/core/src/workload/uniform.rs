@@ -6,7 +6,7 @@
 //! Source: Domke, Hoefler, Matsuoka, SC14: "infinite traffic generation (message size: 1 MTU)".
 //! Limits: every pair is held, with its path, so up to 8,192 ranks.
 
-use super::{SIZE, Workload, WorkloadError, at_least_two, check_phase, message};
+use super::{MOST_MESSAGES, SIZE, Workload, WorkloadError, at_least_two, check_phase, message};
 use crate::params::{Args, Param};
 use crate::rng::Seed;
 use crate::traffic::Traffic;
@@ -14,9 +14,6 @@ use crate::units::Bytes;
 
 /// The uniform workload.
 pub struct Uniform;
-
-/// The most messages that a phase holds; with their paths they take some 5 GiB.
-const MOST_MESSAGES: u64 = 1 << 26;
 
 impl Workload for Uniform {
     fn name(&self) -> &'static str {
