@@ -1,6 +1,7 @@
 //! The fabric as the flit simulation sees it: channels with rates and delays, and where a packet goes next.
 
 use super::options::FlitOptions;
+use super::profile::{PACES_MAX, Paces};
 use crate::ids::{ChannelId, EndpointId, Lid, NodeId, SwitchId};
 use crate::machine::{PortRef, SwitchGraph};
 use crate::recovery::routing::{Lanes, Lft, RouteTree, Routing};
@@ -16,6 +17,8 @@ pub struct Network<'g> {
     lanes: usize,
     /// By channel: time of a flit on the cable, in ps; 0 where dead.
     flit_ps: Vec<u32>,
+    /// Times between flits at hosts, switches and cables.
+    paces: Paces,
     /// By channel: the part it leaves from and the one it arrives at.
     ends: Vec<[End; 2]>,
     /// By rank: the ports by which it sends, one a plane, and all by which it receives.
@@ -84,6 +87,38 @@ pub enum NetworkError {
         /// The parameter.
         name: &'static str,
     },
+    /// An input that feeds no output, or more than there is space to note.
+    #[error("`input_speedup` must be 1 to {max}, got {given}", max = FlitOptions::SPEEDUP_MAX)]
+    Speedup {
+        /// The parameter.
+        given: u32,
+    },
+    /// Packets of more flits than are counted.
+    #[error("`mtu_flits` must be 1 to {max}, got {given}", max = FlitOptions::MTU_FLITS_MAX)]
+    LongPacket {
+        /// The parameter.
+        given: u32,
+    },
+    /// A packet that takes too long.
+    #[error(
+        "a packet of {mtu} flits at {pace_ps} ps a flit must take less than 2^32 ps; \
+         give smaller packets or faster hosts, switches and cables"
+    )]
+    SlowPacket {
+        /// Time between flits.
+        pace_ps: u64,
+        /// Flits of a packet.
+        mtu: u32,
+    },
+    /// Too many rates in one fabric.
+    #[error(
+        "`host_flit`, `host_arbiter`, `switch_arbiter` and the rates of cables must be {PACES_MAX} different times \
+         at most, got {given}; give all cables one rate by `cable_gb_s`"
+    )]
+    Paces {
+        /// Different times.
+        given: usize,
+    },
 }
 
 impl<'g> Network<'g> {
@@ -115,7 +150,7 @@ impl<'g> Network<'g> {
                 .map_or(End::Idle, End::Host),
         };
         let channels = || (0..machine.channel_count()).map(ChannelId::from_index);
-        let flit_ps = channels()
+        let flit_ps: Vec<u32> = channels()
             .map(|channel| {
                 let rate = machine.rate(channel.link()).rate_gb_s();
                 let ps =
@@ -123,12 +158,14 @@ impl<'g> Network<'g> {
                 if graph.view().usable(channel) { (ps.round() as u32).max(1) } else { 0 }
             })
             .collect();
+        let paces = paces(options, &flit_ps)?;
         let ports = placement.iter().map(|&node| rank_ports(graph, routing, node)).collect();
         Ok(Network {
             graph,
             routing,
             lanes,
             flit_ps,
+            paces,
             ends: channels().map(|c| [end(machine.tail(c)), end(machine.head(c))]).collect(),
             ports,
             arrives: arrives(graph, &routing.lft, placement),
@@ -170,6 +207,12 @@ impl<'g> Network<'g> {
     #[must_use]
     pub fn flit_ps(&self, channel: ChannelId) -> u32 {
         self.flit_ps[channel.index()]
+    }
+
+    /// Times between flits at hosts, switches and cables.
+    #[must_use]
+    pub fn paces(&self) -> &Paces {
+        &self.paces
     }
 
     /// The end a channel leaves from.
@@ -232,6 +275,13 @@ impl<'g> Network<'g> {
 
 fn check(options: &FlitOptions, lanes: usize) -> Result<(), NetworkError> {
     let mtu = options.mtu_flits;
+    if mtu == 0 || mtu > FlitOptions::MTU_FLITS_MAX {
+        return Err(NetworkError::LongPacket { given: mtu });
+    }
+    let speedup = options.input_speedup;
+    if speedup == 0 || speedup > FlitOptions::SPEEDUP_MAX {
+        return Err(NetworkError::Speedup { given: speedup });
+    }
     let (buffer, per_lane) = (options.buffer_flits, options.lane_flits_of(lanes));
     if per_lane < mtu {
         return Err(NetworkError::SmallBuffer { buffer, lanes, mtu });
@@ -256,6 +306,21 @@ fn check(options: &FlitOptions, lanes: usize) -> Result<(), NetworkError> {
         Some(&(name, _)) => Err(NetworkError::Zero { name }),
         None => Ok(()),
     }
+}
+
+/// The paces of a fabric whose channels take these times for a flit, 0 where dead.
+fn paces(options: &FlitOptions, flit_ps: &[u32]) -> Result<Paces, NetworkError> {
+    let parts = [options.host_flit.0, options.host_arbiter.0, options.switch_arbiter.0];
+    let cables = flit_ps.iter().filter(|&&ps| ps > 0).map(|&ps| u64::from(ps));
+    let mtu = options.mtu_flits;
+    let mut all = Vec::new();
+    for pace_ps in parts.into_iter().chain(cables) {
+        match u32::try_from(pace_ps) {
+            Ok(ps) if ps.checked_mul(mtu).is_some() => all.push(ps),
+            _ => return Err(NetworkError::SlowPacket { pace_ps, mtu }),
+        }
+    }
+    Paces::new(all).map_err(|given| NetworkError::Paces { given })
 }
 
 fn rank_ports(graph: &SwitchGraph<'_>, routing: &Routing, node: NodeId) -> RankPorts {
