@@ -10,6 +10,7 @@
 
 mod arbiter;
 mod cable;
+mod fetch;
 mod host;
 mod lanes;
 mod queue;
@@ -51,6 +52,8 @@ pub struct Fast<'n, S, O> {
     queues: Queues,
     /// Ranks to ask for a message: kept for its memory.
     ready: Vec<u32>,
+    /// Channels and packets of the events that come next: kept for its memory.
+    fetched: Vec<(u32, u32)>,
     counts: Counts,
 }
 
@@ -89,6 +92,9 @@ struct Packet {
 
 const NONE: u32 = u32::MAX;
 const NEVER: u64 = u64::MAX;
+
+/// Fabrics of fewer channels fit the cache: reading ahead would cost more than it saves.
+const FETCHED_CHANNELS: usize = 1 << 12;
 
 /// What an event is about, above the bits of the channel; in this order at one moment.
 const CONSUME: u32 = 0;
@@ -131,6 +137,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
             sinks,
             lanes: Lanes::new(channels, network.lanes()),
             ready: Vec::new(),
+            fetched: Vec::new(),
             counts: Counts::default(),
         };
         simulation.announce_buffers();
@@ -142,7 +149,11 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
 
     /// Goes on until `end`, or until nothing is left to happen. Returns whether something is.
     pub fn run(&mut self, end: Picos) -> bool {
-        while let Some((now, key)) = self.calendar.pop(end.0) {
+        loop {
+            if self.calendar.turn() && self.outputs.len() >= FETCHED_CHANNELS {
+                self.fetch();
+            }
+            let Some((now, key)) = self.calendar.pop(end.0) else { break };
             self.now = now;
             self.counts.events += 1;
             let channel = (key & CHANNEL) as usize;

@@ -253,6 +253,18 @@ impl Input {
         }
     }
 
+    /// Anything of its first line.
+    #[inline]
+    pub fn line(&self) -> u64 {
+        self.last[0]
+    }
+
+    /// Anything of the next.
+    #[inline]
+    pub fn next_line(&self) -> u64 {
+        self.profile[0].head
+    }
+
     /// How many packets are leaving.
     #[inline]
     pub fn leaving_count(&self) -> usize {
