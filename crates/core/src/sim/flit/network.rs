@@ -2,7 +2,7 @@
 
 use super::options::FlitOptions;
 use super::profile::{PACES_MAX, Paces};
-use crate::ids::{ChannelId, EndpointId, Lid, NodeId, SwitchId};
+use crate::ids::{ChannelId, Lid, NodeId, SwitchId};
 use crate::machine::{PortRef, SwitchGraph};
 use crate::recovery::routing::{Lanes, Lft, RouteTree, Routing};
 
@@ -21,8 +21,10 @@ pub struct Network<'g> {
     paces: Paces,
     /// By channel: the part it leaves from and the one it arrives at.
     ends: Vec<[End; 2]>,
-    /// By rank: the ports by which it sends, one a plane, and all by which it receives.
-    ports: Vec<RankPorts>,
+    /// The ports by which a rank sends, one a plane: plane, channel and switch.
+    sends: ByRank<(u32, ChannelId, SwitchId)>,
+    /// All by which it receives: plane and LID.
+    receives: ByRank<(u32, Lid)>,
     /// Bit `switch x LIDs + lid`: whether packets from nodes at the switch arrive.
     arrives: Vec<u64>,
 }
@@ -38,10 +40,29 @@ pub enum End {
     Idle,
 }
 
-#[derive(Clone, Debug, Default)]
-struct RankPorts {
-    out: Vec<(u32, ChannelId, SwitchId)>,
-    targets: Vec<(u32, Lid)>,
+/// A few things of each rank, one after the other: hosts look at random ones with every message.
+#[derive(Debug)]
+struct ByRank<T> {
+    all: Vec<T>,
+    /// Where those of each rank begin, and where the last end.
+    start: Vec<u32>,
+}
+
+impl<T> ByRank<T> {
+    fn new(ranks: impl Iterator<Item = Vec<T>>) -> Self {
+        let (mut all, mut start) = (Vec::new(), vec![0]);
+        for mut rank in ranks {
+            all.append(&mut rank);
+            start.push(all.len() as u32);
+        }
+        ByRank { all, start }
+    }
+
+    #[inline]
+    fn of(&self, rank: u32) -> &[T] {
+        let rank = rank as usize;
+        &self.all[self.start[rank] as usize..self.start[rank + 1] as usize]
+    }
 }
 
 /// How a packet sets out.
@@ -159,7 +180,8 @@ impl<'g> Network<'g> {
             })
             .collect();
         let paces = paces(options, &flit_ps)?;
-        let ports = placement.iter().map(|&node| rank_ports(graph, routing, node)).collect();
+        let sends = placement.iter().map(|&node| sends(graph, node));
+        let receives = placement.iter().map(|&node| receives(graph, routing, node));
         Ok(Network {
             graph,
             routing,
@@ -167,7 +189,8 @@ impl<'g> Network<'g> {
             flit_ps,
             paces,
             ends: channels().map(|c| [end(machine.tail(c)), end(machine.head(c))]).collect(),
-            ports,
+            sends: ByRank::new(sends),
+            receives: ByRank::new(receives),
             arrives: arrives(graph, &routing.lft, placement),
         })
     }
@@ -175,7 +198,7 @@ impl<'g> Network<'g> {
     /// Number of ranks.
     #[must_use]
     pub fn rank_count(&self) -> usize {
-        self.ports.len()
+        self.sends.start.len() - 1
     }
 
     /// Number of channels, dead ones included.
@@ -256,8 +279,8 @@ impl<'g> Network<'g> {
     /// [`PathFinder`]: crate::recovery::routing::PathFinder
     #[must_use]
     pub fn way(&self, source: u32, target: u32) -> Option<Way> {
-        let own = &self.ports[source as usize].out;
-        let found = self.ports[target as usize].targets.iter().find_map(|&(plane, lid)| {
+        let own = self.sends.of(source);
+        let found = self.receives.of(target).iter().find_map(|&(plane, lid)| {
             let &(_, injection, switch) = own.iter().find(|&&(own, ..)| own == plane)?;
             Some((injection, switch, lid))
         });
@@ -323,18 +346,19 @@ fn paces(options: &FlitOptions, flit_ps: &[u32]) -> Result<Paces, NetworkError> 
     Paces::new(all).map_err(|given| NetworkError::Paces { given })
 }
 
-fn rank_ports(graph: &SwitchGraph<'_>, routing: &Routing, node: NodeId) -> RankPorts {
+fn sends(graph: &SwitchGraph<'_>, node: NodeId) -> Vec<(u32, ChannelId, SwitchId)> {
     let machine = graph.machine();
-    let attached = |&end: &EndpointId| graph.switch_of(end).is_some();
-    let mut ports = RankPorts::default();
-    for end in machine.endpoints_of(node).filter(attached) {
-        let plane = machine.plane_of_endpoint(end);
-        ports.targets.push((plane, routing.lft.lids().of_endpoint(end)));
-        if let Some(switch) = graph.switch_of(end).filter(|_| graph.injects(end)) {
-            ports.out.push((plane, machine.injection(end), switch));
-        }
-    }
-    ports
+    let ends = machine.endpoints_of(node).filter(|&end| graph.injects(end));
+    let port =
+        |end| Some((machine.plane_of_endpoint(end), machine.injection(end), graph.switch_of(end)?));
+    ends.filter_map(port).collect()
+}
+
+fn receives(graph: &SwitchGraph<'_>, routing: &Routing, node: NodeId) -> Vec<(u32, Lid)> {
+    let machine = graph.machine();
+    let attached = machine.endpoints_of(node).filter(|&end| graph.switch_of(end).is_some());
+    let port = |end| (machine.plane_of_endpoint(end), routing.lft.lids().of_endpoint(end));
+    attached.map(port).collect()
 }
 
 /// Which switches reach which LIDs of ranks.

@@ -26,10 +26,10 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             let sum = sum ^ output.wake_at ^ output.cable_at ^ self.inputs[channel].line();
             if key & !CHANNEL == CABLE {
                 // Flow control tells of the buffer that the other way fills.
-                let (reverse, lane) = (&self.inputs[channel ^ 1], self.lanes.of(channel ^ 1, 0));
-                sum ^ reverse.line() ^ reverse.next_line() ^ lane.inputs
+                let reverse = &self.inputs[channel ^ 1];
+                sum ^ reverse.line() ^ reverse.next_line() ^ self.lanes.lines(channel ^ 1)
             } else {
-                sum ^ self.lanes.of(channel, 0).inputs
+                sum ^ self.lanes.lines(channel)
             }
         })
     }

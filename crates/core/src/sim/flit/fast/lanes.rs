@@ -50,6 +50,12 @@ impl Lanes {
         &mut self.lanes[channel * self.count + usize::from(vl)]
     }
 
+    /// Anything of every lane of a channel.
+    pub fn lines(&self, channel: usize) -> u64 {
+        let slots = channel * self.count..(channel + 1) * self.count;
+        self.lanes[slots].iter().fold(0, |sum, lane| sum ^ lane.inputs)
+    }
+
     /// Flits that may be sent now.
     #[inline]
     pub fn credit(&mut self, channel: usize, vl: u8, now: u64) -> u32 {
