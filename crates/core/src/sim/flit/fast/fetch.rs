@@ -73,7 +73,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         (input, self.queues.first(output, input, vl))
     }
 
-    /// Where those packets go next.
+    /// Where those packets go next, and the packets that they will queue behind.
     fn fetch_next(&self) -> u64 {
         self.fetched.iter().fold(0, |sum, &(channel, packet)| {
             let Head::Switch(switch, port) = self.inputs[channel as usize].head else { return sum };
@@ -81,8 +81,9 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             let (out, vl) = self.network.next(switch, port, packet.lid, packet.sl);
             let next = self.queues.output(switch, out);
             let output = &self.outputs[next];
-            let queue = self.queues.first(output, port, vl);
-            sum ^ output.wake_at ^ self.lanes.of(next, vl).inputs ^ u64::from(queue)
+            let before = self.packets.get(self.queues.last(output, port, vl) as usize);
+            let before = before.map_or(NONE, |packet| packet.next);
+            sum ^ output.wake_at ^ self.lanes.of(next, vl).inputs ^ u64::from(before)
         })
     }
 }

@@ -74,6 +74,11 @@ impl Queues {
     }
 
     #[inline]
+    pub fn last(&self, output: &Output, port: u8, vl: u8) -> u32 {
+        self.ends[self.at(output, port, vl)].1
+    }
+
+    #[inline]
     fn at(&self, output: &Output, port: u8, vl: u8) -> usize {
         output.queues as usize + usize::from(port) * self.lanes + usize::from(vl)
     }
