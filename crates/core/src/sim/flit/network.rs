@@ -1,7 +1,8 @@
 //! The fabric as the flit simulation sees it: channels with rates and delays, and where a packet goes next.
 
 use super::options::FlitOptions;
-use crate::ids::{ChannelId, EndpointId, Lid, NodeId, SwitchId};
+use super::profile::{PACES_MAX, Paces};
+use crate::ids::{ChannelId, Lid, NodeId, SwitchId};
 use crate::machine::{PortRef, SwitchGraph};
 use crate::recovery::routing::{Lanes, Lft, RouteTree, Routing};
 
@@ -16,10 +17,14 @@ pub struct Network<'g> {
     lanes: usize,
     /// By channel: time of a flit on the cable, in ps; 0 where dead.
     flit_ps: Vec<u32>,
+    /// Times between flits at hosts, switches and cables.
+    paces: Paces,
     /// By channel: the part it leaves from and the one it arrives at.
     ends: Vec<[End; 2]>,
-    /// By rank: the ports by which it sends, one a plane, and all by which it receives.
-    ports: Vec<RankPorts>,
+    /// The ports by which a rank sends, one a plane: plane, channel and switch.
+    sends: ByRank<(u32, ChannelId, SwitchId)>,
+    /// All by which it receives: plane and LID.
+    receives: ByRank<(u32, Lid)>,
     /// Bit `switch x LIDs + lid`: whether packets from nodes at the switch arrive.
     arrives: Vec<u64>,
 }
@@ -35,10 +40,29 @@ pub enum End {
     Idle,
 }
 
-#[derive(Clone, Debug, Default)]
-struct RankPorts {
-    out: Vec<(u32, ChannelId, SwitchId)>,
-    targets: Vec<(u32, Lid)>,
+/// A few things of each rank, one after the other: hosts look at random ones with every message.
+#[derive(Debug)]
+struct ByRank<T> {
+    all: Vec<T>,
+    /// Where those of each rank begin, and where the last end.
+    start: Vec<u32>,
+}
+
+impl<T> ByRank<T> {
+    fn new(ranks: impl Iterator<Item = Vec<T>>) -> Self {
+        let (mut all, mut start) = (Vec::new(), vec![0]);
+        for mut rank in ranks {
+            all.append(&mut rank);
+            start.push(all.len() as u32);
+        }
+        ByRank { all, start }
+    }
+
+    #[inline]
+    fn of(&self, rank: u32) -> &[T] {
+        let rank = rank as usize;
+        &self.all[self.start[rank] as usize..self.start[rank + 1] as usize]
+    }
 }
 
 /// How a packet sets out.
@@ -84,6 +108,38 @@ pub enum NetworkError {
         /// The parameter.
         name: &'static str,
     },
+    /// An input that feeds no output, or more than there is space to note.
+    #[error("`input_speedup` must be 1 to {max}, got {given}", max = FlitOptions::SPEEDUP_MAX)]
+    Speedup {
+        /// The parameter.
+        given: u32,
+    },
+    /// Packets of more flits than are counted.
+    #[error("`mtu_flits` must be 1 to {max}, got {given}", max = FlitOptions::MTU_FLITS_MAX)]
+    LongPacket {
+        /// The parameter.
+        given: u32,
+    },
+    /// A packet that takes too long.
+    #[error(
+        "a packet of {mtu} flits at {pace_ps} ps a flit must take less than 2^32 ps; \
+         give smaller packets or faster hosts, switches and cables"
+    )]
+    SlowPacket {
+        /// Time between flits.
+        pace_ps: u64,
+        /// Flits of a packet.
+        mtu: u32,
+    },
+    /// Too many rates in one fabric.
+    #[error(
+        "`host_flit`, `host_arbiter`, `switch_arbiter` and the rates of cables must be {PACES_MAX} different times \
+         at most, got {given}; give all cables one rate by `cable_gb_s`"
+    )]
+    Paces {
+        /// Different times.
+        given: usize,
+    },
 }
 
 impl<'g> Network<'g> {
@@ -115,7 +171,7 @@ impl<'g> Network<'g> {
                 .map_or(End::Idle, End::Host),
         };
         let channels = || (0..machine.channel_count()).map(ChannelId::from_index);
-        let flit_ps = channels()
+        let flit_ps: Vec<u32> = channels()
             .map(|channel| {
                 let rate = machine.rate(channel.link()).rate_gb_s();
                 let ps =
@@ -123,14 +179,18 @@ impl<'g> Network<'g> {
                 if graph.view().usable(channel) { (ps.round() as u32).max(1) } else { 0 }
             })
             .collect();
-        let ports = placement.iter().map(|&node| rank_ports(graph, routing, node)).collect();
+        let paces = paces(options, &flit_ps)?;
+        let sends = placement.iter().map(|&node| sends(graph, node));
+        let receives = placement.iter().map(|&node| receives(graph, routing, node));
         Ok(Network {
             graph,
             routing,
             lanes,
             flit_ps,
+            paces,
             ends: channels().map(|c| [end(machine.tail(c)), end(machine.head(c))]).collect(),
-            ports,
+            sends: ByRank::new(sends),
+            receives: ByRank::new(receives),
             arrives: arrives(graph, &routing.lft, placement),
         })
     }
@@ -138,7 +198,7 @@ impl<'g> Network<'g> {
     /// Number of ranks.
     #[must_use]
     pub fn rank_count(&self) -> usize {
-        self.ports.len()
+        self.sends.start.len() - 1
     }
 
     /// Number of channels, dead ones included.
@@ -170,6 +230,12 @@ impl<'g> Network<'g> {
     #[must_use]
     pub fn flit_ps(&self, channel: ChannelId) -> u32 {
         self.flit_ps[channel.index()]
+    }
+
+    /// Times between flits at hosts, switches and cables.
+    #[must_use]
+    pub fn paces(&self) -> &Paces {
+        &self.paces
     }
 
     /// The end a channel leaves from.
@@ -213,8 +279,8 @@ impl<'g> Network<'g> {
     /// [`PathFinder`]: crate::recovery::routing::PathFinder
     #[must_use]
     pub fn way(&self, source: u32, target: u32) -> Option<Way> {
-        let own = &self.ports[source as usize].out;
-        let found = self.ports[target as usize].targets.iter().find_map(|&(plane, lid)| {
+        let own = self.sends.of(source);
+        let found = self.receives.of(target).iter().find_map(|&(plane, lid)| {
             let &(_, injection, switch) = own.iter().find(|&&(own, ..)| own == plane)?;
             Some((injection, switch, lid))
         });
@@ -232,6 +298,13 @@ impl<'g> Network<'g> {
 
 fn check(options: &FlitOptions, lanes: usize) -> Result<(), NetworkError> {
     let mtu = options.mtu_flits;
+    if mtu == 0 || mtu > FlitOptions::MTU_FLITS_MAX {
+        return Err(NetworkError::LongPacket { given: mtu });
+    }
+    let speedup = options.input_speedup;
+    if speedup == 0 || speedup > FlitOptions::SPEEDUP_MAX {
+        return Err(NetworkError::Speedup { given: speedup });
+    }
     let (buffer, per_lane) = (options.buffer_flits, options.lane_flits_of(lanes));
     if per_lane < mtu {
         return Err(NetworkError::SmallBuffer { buffer, lanes, mtu });
@@ -258,18 +331,34 @@ fn check(options: &FlitOptions, lanes: usize) -> Result<(), NetworkError> {
     }
 }
 
-fn rank_ports(graph: &SwitchGraph<'_>, routing: &Routing, node: NodeId) -> RankPorts {
-    let machine = graph.machine();
-    let attached = |&end: &EndpointId| graph.switch_of(end).is_some();
-    let mut ports = RankPorts::default();
-    for end in machine.endpoints_of(node).filter(attached) {
-        let plane = machine.plane_of_endpoint(end);
-        ports.targets.push((plane, routing.lft.lids().of_endpoint(end)));
-        if let Some(switch) = graph.switch_of(end).filter(|_| graph.injects(end)) {
-            ports.out.push((plane, machine.injection(end), switch));
+/// The paces of a fabric whose channels take these times for a flit, 0 where dead.
+fn paces(options: &FlitOptions, flit_ps: &[u32]) -> Result<Paces, NetworkError> {
+    let parts = [options.host_flit.0, options.host_arbiter.0, options.switch_arbiter.0];
+    let cables = flit_ps.iter().filter(|&&ps| ps > 0).map(|&ps| u64::from(ps));
+    let mtu = options.mtu_flits;
+    let mut all = Vec::new();
+    for pace_ps in parts.into_iter().chain(cables) {
+        match u32::try_from(pace_ps) {
+            Ok(ps) if ps.checked_mul(mtu).is_some() => all.push(ps),
+            _ => return Err(NetworkError::SlowPacket { pace_ps, mtu }),
         }
     }
-    ports
+    Paces::new(all).map_err(|given| NetworkError::Paces { given })
+}
+
+fn sends(graph: &SwitchGraph<'_>, node: NodeId) -> Vec<(u32, ChannelId, SwitchId)> {
+    let machine = graph.machine();
+    let ends = machine.endpoints_of(node).filter(|&end| graph.injects(end));
+    let port =
+        |end| Some((machine.plane_of_endpoint(end), machine.injection(end), graph.switch_of(end)?));
+    ends.filter_map(port).collect()
+}
+
+fn receives(graph: &SwitchGraph<'_>, routing: &Routing, node: NodeId) -> Vec<(u32, Lid)> {
+    let machine = graph.machine();
+    let attached = machine.endpoints_of(node).filter(|&end| graph.switch_of(end).is_some());
+    let port = |end| (machine.plane_of_endpoint(end), routing.lft.lids().of_endpoint(end));
+    attached.map(port).collect()
 }
 
 /// Which switches reach which LIDs of ranks.

@@ -131,6 +131,11 @@ impl FlitOptions {
 }
 
 impl FlitOptions {
+    /// Largest input speedup that is simulated.
+    pub const SPEEDUP_MAX: u32 = 4;
+    /// Largest packet that is simulated, in flits.
+    pub const MTU_FLITS_MAX: u32 = 65_535;
+
     /// Flits of the input buffer that each of `lanes` lanes has.
     #[must_use]
     pub fn lane_flits_of(&self, lanes: usize) -> u32 {

@@ -6,8 +6,57 @@
 //! another: terms slower than `d` stay (shifted by the stage's latency), all others become the stage's own pace, starting
 //! with its first flit. Exact in whole picoseconds.
 
+use std::collections::BTreeSet;
+
 /// Terms beside the first: at most this many different paces slower than that of the point itself.
-pub const SLOWER: usize = 5;
+pub const SLOWER: usize = 6;
+
+/// Different paces that one fabric may have.
+pub const PACES_MAX: usize = SLOWER + 1;
+
+/// Times between flits that occur in a fabric, from the fastest to the slowest.
+///
+/// Profiles name a pace by its number here, which makes them small: they are most of what the simulation keeps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Paces {
+    // One more than can be in use: a power of two.
+    ps: [u32; SLOWER + 2],
+}
+
+/// The number of a pace; a larger one is slower.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pace(u8);
+
+impl Paces {
+    /// The paces in `ps`, none of them 0; `Err`: how many different ones there are, if that is more than [`PACES_MAX`].
+    pub fn new(ps: impl IntoIterator<Item = u32>) -> Result<Self, usize> {
+        let all: BTreeSet<u32> = ps.into_iter().collect();
+        if all.len() > PACES_MAX {
+            return Err(all.len());
+        }
+        let mut paces = Paces::default();
+        paces.ps.iter_mut().zip(all).for_each(|(slot, pace)| *slot = pace);
+        Ok(paces)
+    }
+
+    /// The number of a pace.
+    ///
+    /// # Panics
+    /// If it is not one of them.
+    #[must_use]
+    pub fn of(&self, ps: u32) -> Pace {
+        let at = self.ps.iter().position(|&pace| pace == ps);
+        assert!(at.is_some(), "a flit every {ps} ps was not foreseen when the network was made");
+        Pace(at.unwrap_or(0) as u8)
+    }
+
+    /// The time between two flits in ps.
+    #[inline]
+    #[must_use]
+    pub fn ps(&self, pace: Pace) -> u64 {
+        u64::from(self.ps[usize::from(pace.0) % (SLOWER + 2)])
+    }
+}
 
 /// The times at which the flits of one packet pass a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,37 +64,41 @@ pub struct Profile {
     /// When the first flit passes.
     pub head: u64,
     /// Time between flits of the point itself.
-    pace: u32,
+    pace: Pace,
     /// Further terms in use.
-    slower: u32,
-    /// Their time between flits, and how long before `head` they start.
-    terms: [(u32, u32); SLOWER],
+    slower: u8,
+    /// Their times between flits.
+    terms: [Pace; SLOWER],
+    /// How long before `head` they start.
+    before: [u32; SLOWER],
 }
 
 impl Profile {
     /// Flits that pass every `pace` from `head` on.
     #[must_use]
-    pub fn steady(head: u64, pace: u32) -> Self {
+    pub fn steady(head: u64, pace: Pace) -> Self {
         Profile { head, pace, ..Profile::default() }
     }
 
     /// What a stage makes of it: each flit not before `latency` after it came, the first not before `start`, and `pace`
     /// between two. `last` is the number of the packet's last flit.
-    ///
-    /// The stage must not have more than [`SLOWER`] slower paces before it.
     #[inline]
     #[must_use]
-    pub fn through(&self, latency: u64, start: u64, pace: u32, last: u32) -> Self {
+    pub fn through(&self, latency: u64, start: u64, pace: Pace, last: u32, paces: &Paces) -> Self {
         let came = self.head + latency;
         let head = start.max(came);
         let waited = head - came;
         let mut out = Profile::steady(head, pace);
-        let own = (self.pace, 0);
-        for &(term, before) in std::iter::once(&own).chain(&self.terms[..self.slower as usize]) {
+        let own = std::iter::once((self.pace, 0));
+        for (term, before) in own.chain(self.slower()) {
+            if term <= pace {
+                continue;
+            }
             let before = waited + u64::from(before);
             // A term that the last flit does not feel is felt by none.
-            if term > pace && before < u64::from(term - pace) * u64::from(last) {
-                out.terms[out.slower as usize] = (term, before as u32);
+            if before < (paces.ps(term) - paces.ps(pace)) * u64::from(last) {
+                let at = usize::from(out.slower);
+                (out.terms[at], out.before[at]) = (term, before as u32);
                 out.slower += 1;
             }
         }
@@ -63,36 +116,38 @@ impl Profile {
     /// When flit `index` passes.
     #[inline]
     #[must_use]
-    pub fn time(&self, index: u32) -> u64 {
-        let mut time = self.head + u64::from(self.pace) * u64::from(index);
-        for &(pace, before) in &self.terms[..self.slower as usize] {
-            let other = self.head + u64::from(pace) * u64::from(index);
-            time = time.max(other - u64::from(before).min(other));
-        }
-        time
+    pub fn time(&self, index: u32, paces: &Paces) -> u64 {
+        let at = |pace| self.head + paces.ps(pace) * u64::from(index);
+        let slower = self.slower().map(|(pace, before)| at(pace).saturating_sub(before.into()));
+        slower.fold(at(self.pace), u64::max)
     }
 
     /// How many of `flits` flits have passed by `now`, `now` included.
     #[inline]
     #[must_use]
-    pub fn passed(&self, now: u64, flits: u32) -> u32 {
+    pub fn passed(&self, now: u64, flits: u32, paces: &Paces) -> u32 {
         if now < self.head {
             return 0;
         }
-        let since = now - self.head;
-        let by = |pace: u32, since: u64| {
-            if since >= u64::from(pace) * u64::from(flits) {
+        let by = |pace: Pace, since: u64| {
+            let ps = paces.ps(pace);
+            if since >= ps * u64::from(flits) {
                 flits
             } else {
-                // Both fit: the product of 32-bit numbers above is larger.
-                ((since / u64::from(pace)) as u32 + 1).min(flits)
+                // The quotient is below `flits`.
+                (since / ps) as u32 + 1
             }
         };
-        let mut passed = by(self.pace, since);
-        for &(pace, before) in &self.terms[..self.slower as usize] {
-            passed = passed.min(by(pace, since + u64::from(before)));
-        }
-        passed
+        let since = now - self.head;
+        let slower = self.slower().map(|(pace, before)| by(pace, since + u64::from(before)));
+        slower.fold(by(self.pace, since), u32::min)
+    }
+
+    /// Further terms: pace, and time before `head` at which it starts.
+    #[inline]
+    fn slower(&self) -> impl Iterator<Item = (Pace, u32)> {
+        let terms = self.terms.iter().copied().zip(self.before);
+        terms.take(usize::from(self.slower))
     }
 }
 
@@ -106,26 +161,28 @@ mod tests {
         fn stages_do_to_profiles_what_they_do_to_flits(
             flits in 1u32..40,
             first in (0u64..1000, 1u32..40),
-            stages in prop::collection::vec((0u64..60, 0u64..3000, 1u32..40), 1..5),
+            stages in prop::collection::vec((0u64..60, 0u64..3000, 1u32..40), 1..7),
         ) {
+            let all = stages.iter().map(|stage| stage.2).chain([first.1]);
+            let paces = Paces::new(all).unwrap();
             let mut times: Vec<u64> = (0..flits).map(|i| first.0 + u64::from(first.1 * i)).collect();
-            let mut profile = Profile::steady(first.0, first.1);
+            let mut profile = Profile::steady(first.0, paces.of(first.1));
             for (latency, start, pace) in stages {
                 let mut free = start;
                 for time in &mut times {
                     *time = free.max(*time + latency);
                     free = *time + u64::from(pace);
                 }
-                profile = profile.through(latency, start, pace, flits - 1);
-                let found: Vec<u64> = (0..flits).map(|i| profile.time(i)).collect();
+                profile = profile.through(latency, start, paces.of(pace), flits - 1, &paces);
+                let found: Vec<u64> = (0..flits).map(|i| profile.time(i, &paces)).collect();
                 prop_assert_eq!(&found, &times);
                 for now in [0, times[0], times[0] + 1, *times.last().unwrap(), u64::MAX / 2] {
                     let passed = times.iter().filter(|&&time| time <= now).count();
-                    prop_assert_eq!(profile.passed(now, flits) as usize, passed);
+                    prop_assert_eq!(profile.passed(now, flits, &paces) as usize, passed);
                 }
                 for now in times[0]..times[0] + 50 {
                     let passed = times.iter().filter(|&&time| time <= now).count();
-                    prop_assert_eq!(profile.passed(now, flits) as usize, passed);
+                    prop_assert_eq!(profile.passed(now, flits, &paces) as usize, passed);
                 }
             }
         }

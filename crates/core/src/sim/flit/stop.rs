@@ -110,7 +110,7 @@ fn interval(sums: &[f64; GROUPS], size: usize) -> (f64, f64) {
 
 /// Batches to leave out: the number that minimises the standard error of the mean of the rest, at most half.
 ///
-/// `None` if it comes to lie at half or beyond: the state still changes.
+/// `None` if it is half: the state still changes.
 fn warm_up(totals: &[f64]) -> Option<usize> {
     if totals.len() < 2 * GROUPS {
         return None;
@@ -119,10 +119,11 @@ fn warm_up(totals: &[f64]) -> Option<usize> {
     for (left_out, total) in totals.iter().enumerate().rev() {
         sum += total;
         squares += total * total;
-        let count = (totals.len() - left_out) as f64;
-        if count < 5.0 {
+        // The fewer batches are left, the more the smallest error is one by chance.
+        if left_out > totals.len() / 2 {
             continue;
         }
+        let count = (totals.len() - left_out) as f64;
         let error = (squares - sum * sum / count).max(0.0) / (count * count);
         // Equal errors: the longer rest.
         if error <= best.0 {

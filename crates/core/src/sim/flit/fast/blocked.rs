@@ -1,7 +1,7 @@
 //! Which packets wait in switches, and for what.
 
-use super::state::Input;
-use super::{Fast, NONE, Observer, Source};
+use super::state::Head;
+use super::{Fast, Observer, Source};
 use crate::ids::ChannelId;
 use crate::sim::flit::deadlock::Waiting;
 
@@ -10,18 +10,16 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     pub fn waiting(&self) -> Vec<Waiting> {
         let mut found = Vec::new();
         for (channel, output) in self.outputs.iter().enumerate() {
-            let Input::Switch { switch, .. } = &self.inputs[channel ^ 1] else { continue };
-            if output.host || output.waiting == 0 {
+            if output.host {
                 continue;
             }
-            for vl in 0..self.lanes as u8 {
+            for vl in (0..self.lanes.count as u8).filter(|vl| output.busy >> vl & 1 == 1) {
+                let lane = self.lanes.of(channel, vl);
                 let mut from = 1;
-                while let Some(input) = self.queues.next_input(channel, vl, from) {
+                while let Some(input) = self.queues.next_input(output, lane, vl, from) {
                     from = usize::from(input) + 1;
-                    let first = self.queues.first(channel, input, vl);
-                    debug_assert_ne!(first, NONE);
-                    let packet = &self.packets[first as usize];
-                    let filled_by = self.queues.output(*switch, input) ^ 1;
+                    let packet = &self.packets[self.queues.first(output, input, vl) as usize];
+                    let filled_by = self.queues.input(output, input);
                     found.push(Waiting {
                         buffer: (ChannelId(filled_by as u32), packet.came_vl),
                         next: (ChannelId(channel as u32), vl),
@@ -35,10 +33,10 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
 
     /// Whether a packet has a place in the buffer at the end of a channel once all has left that is leaving.
     fn will_fit(&self, channel: usize, vl: u8, flits: u32) -> bool {
-        let Input::Switch { leaving, .. } = &self.inputs[channel] else { return true };
-        let slot = channel * self.lanes + usize::from(vl);
-        let leaving = leaving.iter().filter(|one| one.vl == vl);
-        let gone: u64 = self.departed[slot] + leaving.map(|one| u64::from(one.flits)).sum::<u64>();
-        self.sent[slot] - gone + u64::from(flits) <= self.lane_flits
+        let (input, lane) = (&self.inputs[channel], self.lanes.of(channel, vl));
+        let Head::Switch(..) = input.head else { return true };
+        let leaving = input.leaving().filter(|one| one.vl == vl).map(|one| one.flits).sum::<u32>();
+        let held = lane.sent.wrapping_sub(lane.departed).wrapping_sub(leaving);
+        held + flits <= self.common.lane_flits
     }
 }

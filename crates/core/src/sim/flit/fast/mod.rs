@@ -11,19 +11,24 @@
 mod arbiter;
 mod blocked;
 mod cable;
+mod fetch;
 mod host;
+mod lanes;
 mod queue;
+mod queues;
 mod state;
 
 use super::lane_arbiter::LaneTables;
-use super::network::Network;
+use super::network::{End, Network};
 use super::options::FlitOptions;
 use super::profile::Profile;
 use super::source::{Observer, PacketName, Send, Source};
 use crate::ids::{ChannelId, Lid};
 use crate::units::Picos;
+use lanes::Lanes;
 use queue::Calendar;
-use state::{Host, Input, Output, Pace, Queues};
+use queues::Queues;
+use state::{Common, Head, Host, Input, Output, Sink};
 
 /// A simulation of packets.
 pub struct Fast<'n, S, O> {
@@ -31,26 +36,25 @@ pub struct Fast<'n, S, O> {
     tables: LaneTables,
     source: S,
     observer: O,
-    pace: Pace,
-    lanes: usize,
-    lane_flits: u64,
+    common: Common,
     now: u64,
     calendar: Calendar,
     packets: Vec<Packet>,
+    /// By packet: the message that ends with it.
+    ends: Vec<Option<Send>>,
     unused: Vec<u32>,
     /// Smallest packet so far, in flits.
     least_flits: u32,
     hosts: Vec<Host>,
     outputs: Vec<Output>,
     inputs: Vec<Input>,
+    sinks: Vec<Sink>,
+    lanes: Lanes,
     queues: Queues,
-    /// By channel and lane: flits ever sent, and how many may be.
-    sent: Vec<u64>,
-    limit: Vec<u64>,
-    /// By channel and lane: flits that have left the buffer at its end, those of packets in progress apart; and the count
-    /// last told to the sender.
-    departed: Vec<u64>,
-    advertised: Vec<u64>,
+    /// Ranks to ask for a message: kept for its memory.
+    ready: Vec<u32>,
+    /// Channels and packets of the events that come next: kept for its memory.
+    fetched: Vec<(u32, u32)>,
     counts: Counts,
 }
 
@@ -71,7 +75,9 @@ pub struct Counts {
     pub events: u64,
 }
 
+/// A packet; what is needed at its end only is kept apart, so that this fits a cache line.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 struct Packet {
     /// When its flits are there: for the arbiter it queues at, or for the cable.
     there: Profile,
@@ -83,11 +89,13 @@ struct Packet {
     /// Lane on the channel it goes to next, and on the one it came by.
     vl: u8,
     came_vl: u8,
-    ends: Option<Send>,
 }
 
 const NONE: u32 = u32::MAX;
 const NEVER: u64 = u64::MAX;
+
+/// Fabrics of fewer channels fit the cache: reading ahead would cost more than it saves.
+const FETCHED_CHANNELS: usize = 1 << 12;
 
 /// What an event is about, above the bits of the channel; in this order at one moment.
 const CONSUME: u32 = 0;
@@ -98,36 +106,41 @@ const CHANNEL: u32 = (1 << 30) - 1;
 impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
     /// A simulation at time 0.
     pub fn new(network: &'n Network<'n>, options: &FlitOptions, source: S, observer: O) -> Self {
-        let (channels, lanes) = (network.channel_count(), network.lanes());
+        let channels = network.channel_count();
+        let ids = || (0..channels).map(ChannelId::from_index);
+        let mut outputs: Vec<_> = ids().map(|id| Output::new(network, id, options)).collect();
+        let mut sinks = Vec::new();
+        let mut head = |id| match network.head(id) {
+            End::Switch(switch, port) => Head::Switch(switch, port),
+            End::Host(rank) => {
+                sinks.push(Sink { rank, ..Sink::default() });
+                Head::Sink(sinks.len() as u32 - 1)
+            }
+            End::Idle => Head::Idle,
+        };
+        let inputs = ids().map(|id| Input::new(head(id))).collect();
         let mut simulation = Fast {
             network,
-            tables: LaneTables::new(options, lanes),
+            tables: LaneTables::new(options, network.lanes()),
             source,
             observer,
-            pace: Pace::new(options),
-            lanes,
-            lane_flits: u64::from(options.lane_flits_of(lanes)),
+            common: Common::new(network, options),
             now: 0,
             calendar: Calendar::new(channels),
             packets: Vec::new(),
+            ends: Vec::new(),
             unused: Vec::new(),
             least_flits: u32::MAX,
             hosts: vec![Host::default(); network.rank_count()],
-            outputs: Vec::new(),
-            inputs: Vec::new(),
-            queues: Queues::new(network),
-            sent: vec![0; channels * lanes],
-            limit: vec![0; channels * lanes],
-            departed: vec![0; channels * lanes],
-            advertised: vec![0; channels * lanes],
+            queues: Queues::new(network, &mut outputs),
+            outputs,
+            inputs,
+            sinks,
+            lanes: Lanes::new(channels, network.lanes()),
+            ready: Vec::new(),
+            fetched: Vec::new(),
             counts: Counts::default(),
         };
-        for channel in (0..channels).map(ChannelId::from_index) {
-            let output = Output::new(network, channel, options);
-            let input = Input::new(network, channel);
-            simulation.outputs.push(output);
-            simulation.inputs.push(input);
-        }
         simulation.announce_buffers();
         for rank in 0..network.rank_count() as u32 {
             simulation.make(rank);
@@ -137,7 +150,11 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
 
     /// Goes on until `end`, or until nothing is left to happen. Returns whether something is.
     pub fn run(&mut self, end: Picos) -> bool {
-        while let Some((now, key)) = self.calendar.pop(end.0) {
+        loop {
+            if self.calendar.turn() && self.outputs.len() >= FETCHED_CHANNELS {
+                self.fetch();
+            }
+            let Some((now, key)) = self.calendar.pop(end.0) else { break };
             self.now = now;
             self.counts.events += 1;
             let channel = (key & CHANNEL) as usize;
@@ -166,17 +183,19 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
         (self.source, self.observer)
     }
 
-    fn add_packet(&mut self, packet: Packet) -> u32 {
+    fn add_packet(&mut self, packet: Packet, ends: Option<Send>) -> u32 {
         self.counts.packets += 1;
         self.counts.flits += u64::from(packet.flits);
         self.least_flits = self.least_flits.min(packet.flits);
         match self.unused.pop() {
             Some(at) => {
                 self.packets[at as usize] = packet;
+                self.ends[at as usize] = ends;
                 at
             }
             None => {
                 self.packets.push(packet);
+                self.ends.push(ends);
                 (self.packets.len() - 1) as u32
             }
         }

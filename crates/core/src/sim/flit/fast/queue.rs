@@ -12,10 +12,11 @@ pub type Event = (u64, u32);
 /// Events by time.
 pub struct Calendar {
     /// The bucket that is open, last event first.
-    open: Vec<Event>,
+    open: Vec<u64>,
     /// Number of the open bucket: time >> shift.
     at: u64,
-    ring: Vec<Vec<Event>>,
+    /// Events of a bucket: time since it begins, then key, in one number.
+    ring: Vec<Vec<u64>>,
     shift: u32,
     /// Events in the ring.
     near: usize,
@@ -28,7 +29,7 @@ impl Calendar {
     /// An empty calendar for about `pending` events in any microsecond.
     pub fn new(pending: usize) -> Self {
         // A handful of events a bucket; 2^20 ps are a microsecond.
-        let buckets = (pending / 4).clamp(1 << 6, 1 << 13).ilog2();
+        let buckets = (pending / 8).clamp(1 << 6, 1 << 13).ilog2();
         Calendar {
             open: Vec::new(),
             at: 0,
@@ -44,9 +45,12 @@ impl Calendar {
     pub fn push(&mut self, event: Event) {
         let bucket = event.0 >> self.shift;
         if bucket <= self.at {
+            assert!(bucket == self.at, "events of buckets that are over are lost");
+            let event = self.packed(event);
             let after = self.open.partition_point(|&other| other > event);
             self.open.insert(after, event);
         } else if bucket - self.at < Self::RING as u64 {
+            let event = self.packed(event);
             self.ring[bucket as usize % Self::RING].push(event);
             self.near += 1;
         } else {
@@ -54,16 +58,37 @@ impl Calendar {
         }
     }
 
+    /// An event of a bucket in one number.
+    #[inline]
+    fn packed(&self, (time, key): Event) -> u64 {
+        (time & ((1 << self.shift) - 1)) << 32 | u64::from(key)
+    }
+
+    /// The events that come next, from the last to the first; none: those of the next bucket are to be fetched.
+    pub fn ahead(&self) -> impl Iterator<Item = u32> {
+        self.open.iter().map(|&event| event as u32)
+    }
+
+    /// Opens the next bucket with events if all of the one that is open are taken; returns whether it did.
+    #[inline]
+    pub fn turn(&mut self) -> bool {
+        let done = self.open.is_empty();
+        if done {
+            self.advance();
+        }
+        done
+    }
+
     /// Takes the first event if it is not later than `end`.
     #[inline]
     pub fn pop(&mut self, end: u64) -> Option<Event> {
-        if self.open.is_empty() {
-            self.advance();
-        }
-        if self.open.last()?.0 > end {
+        let &event = self.open.last()?;
+        let time = (self.at << self.shift) + (event >> 32);
+        if time > end {
             return None;
         }
-        self.open.pop()
+        self.open.pop();
+        Some((time, event as u32))
     }
 
     /// Whether no event is left.
@@ -90,8 +115,11 @@ impl Calendar {
         let bucket = &mut self.ring[self.at as usize % Self::RING];
         self.near -= bucket.len();
         std::mem::swap(&mut self.open, bucket);
-        while self.far.peek().is_some_and(|Reverse(event)| event.0 >> self.shift <= self.at) {
-            self.open.extend(self.far.pop().map(|Reverse(event)| event));
+        while let Some(&Reverse(event)) = self.far.peek()
+            && event.0 >> self.shift <= self.at
+        {
+            self.far.pop();
+            self.open.push(self.packed(event));
         }
         self.open.sort_unstable_by(|a, b| b.cmp(a));
     }
@@ -117,6 +145,7 @@ mod tests {
                     calendar.push(event);
                 }
                 for _ in 0..takes {
+                    calendar.turn();
                     let found = calendar.pop(u64::MAX);
                     prop_assert_eq!(found, naive.pop_first());
                     now = found.map_or(now, |event| event.0);

@@ -1,0 +1,125 @@
+//! Packets that wait at switches and hosts, by output channel, input port and lane.
+
+use super::NONE;
+use super::lanes::Lane;
+use super::state::Output;
+use crate::ids::{ChannelId, SwitchId};
+use crate::sim::flit::network::{End, Network};
+
+/// First and last packet of each queue, and which queues there are; where those of an output begin stands in [`Output`].
+pub(super) struct Queues {
+    lanes: usize,
+    /// By output, then input `port` and lane `vl` at `port x lanes + vl`; `NONE`: empty.
+    ends: Vec<(u32, u32)>,
+    /// By output, then lane: inputs beyond the first 64 that have a packet, a bit each.
+    wide: Vec<u64>,
+    /// By switch: where its ports begin in `channel`, the channels that leave there.
+    base: Vec<u32>,
+    channel: Vec<u32>,
+}
+
+impl Queues {
+    /// Empty queues; notes in `outputs` where those of each begin.
+    pub fn new(network: &Network<'_>, outputs: &mut [Output]) -> Self {
+        let lanes = network.lanes();
+        let (mut base, mut channel) = (Vec::new(), Vec::new());
+        for switch in (0..network.switch_count() as u32).map(SwitchId) {
+            base.push(channel.len() as u32);
+            channel.push(NONE);
+            for port in 1..=network.radix(switch) {
+                channel.push(network.output(switch, port).map_or(NONE, |channel| channel.0));
+            }
+        }
+        let (mut ends, mut wide) = (0, 0);
+        for (at, output) in outputs.iter_mut().enumerate() {
+            let id = ChannelId::from_index(at);
+            let (inputs, ports) = match network.tail(id) {
+                _ if network.flit_ps(id) == 0 => (0, 0),
+                End::Switch(switch, _) => {
+                    (usize::from(network.radix(switch)) + 1, base[switch.index()])
+                }
+                _ => (1, 0),
+            };
+            let words = inputs.div_ceil(64).max(1);
+            (output.queues, output.wide) = (ends as u32, wide as u32);
+            (output.ports, output.words) = (ports, words as u8);
+            ends += inputs * lanes;
+            wide += (words - 1) * lanes;
+        }
+        Queues { lanes, ends: vec![(NONE, NONE); ends], wide: vec![0; wide], base, channel }
+    }
+
+    /// The channel that leaves a switch by a port.
+    #[inline]
+    pub fn output(&self, switch: SwitchId, port: u8) -> usize {
+        self.channel[self.base[switch.index()] as usize + usize::from(port)] as usize
+    }
+
+    /// The channel that arrives at an input of the switch of an output.
+    #[inline]
+    pub fn input(&self, output: &Output, port: u8) -> usize {
+        self.channel[output.ports as usize + usize::from(port)] as usize ^ 1
+    }
+
+    /// The first and last packet of a queue.
+    #[inline]
+    pub fn ends(&mut self, output: &Output, port: u8, vl: u8) -> &mut (u32, u32) {
+        let at = self.at(output, port, vl);
+        &mut self.ends[at]
+    }
+
+    #[inline]
+    pub fn first(&self, output: &Output, port: u8, vl: u8) -> u32 {
+        self.ends[self.at(output, port, vl)].0
+    }
+
+    #[inline]
+    pub fn last(&self, output: &Output, port: u8, vl: u8) -> u32 {
+        self.ends[self.at(output, port, vl)].1
+    }
+
+    #[inline]
+    fn at(&self, output: &Output, port: u8, vl: u8) -> usize {
+        output.queues as usize + usize::from(port) * self.lanes + usize::from(vl)
+    }
+
+    /// Notes whether an input has a packet for a lane of an output.
+    #[inline]
+    pub fn mark(&mut self, output: &mut Output, lane: &mut Lane, port: u8, vl: u8, waits: bool) {
+        let (bit, at) = (1 << (port % 64), usize::from(port / 64));
+        let wide = wide_words(output, vl);
+        let word = if at == 0 { &mut lane.inputs } else { &mut self.wide[wide.start + at - 1] };
+        if waits {
+            *word |= bit;
+            output.busy |= 1 << vl;
+        } else {
+            *word &= !bit;
+            if lane.inputs == 0 && self.wide[wide].iter().all(|&word| word == 0) {
+                output.busy &= !(1 << vl);
+            }
+        }
+    }
+
+    /// The first input at or after `from` that has a packet for a lane of an output, if any.
+    #[inline]
+    pub fn next_input(&self, output: &Output, lane: &Lane, vl: u8, from: usize) -> Option<u8> {
+        let mut at = from / 64;
+        let mut mask = u64::MAX << (from % 64);
+        let wide = &self.wide[wide_words(output, vl)];
+        loop {
+            let word = if at == 0 { lane.inputs } else { *wide.get(at - 1)? } & mask;
+            if word != 0 {
+                return Some((at * 64) as u8 + word.trailing_zeros() as u8);
+            }
+            (at, mask) = (at + 1, u64::MAX);
+        }
+    }
+}
+
+/// Where the words of a lane beyond the first are.
+#[inline]
+fn wide_words(output: &Output, vl: u8) -> std::ops::Range<usize> {
+    let words = usize::from(output.words - 1);
+    let base = output.wide as usize + usize::from(vl) * words;
+    base..base + words
+}
