@@ -40,7 +40,6 @@ struct Packet {
     name: PacketName,
     flits: u32,
     way: Way,
-    target: u32,
     /// The message that ends with this packet.
     ends: Option<Send>,
 }
@@ -87,7 +86,6 @@ struct Channel {
     held: Vec<u64>,
     departed: Vec<u64>,
     advertised: Vec<Option<u64>>,
-    lane_of_packet: Option<(usize, u8)>,
 }
 
 #[derive(Clone, Copy)]
@@ -205,7 +203,7 @@ impl<'n, S: Source, O: Observer> Reference<'n, S, O> {
         let ready = |index| first + pace * u64::from(index) + self.options.host_latency.0;
         let arrived: VecDeque<u64> = (0..flits).map(ready).collect();
         let packet = self.packets.len();
-        self.packets.push(Packet { name, flits, way, target: send.target, ends });
+        self.packets.push(Packet { name, flits, way, ends });
         arrived.iter().for_each(|&moment| self.at(moment));
         // The generator is the only input of the host's arbiters.
         let queue = Queued { packet, vl: way.vl, arrived };

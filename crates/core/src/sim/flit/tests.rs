@@ -93,7 +93,7 @@ fn drawn_machine(stream: &mut Stream) -> Machine {
     let (switches, nodes) = (1 + stream.index(6), 2 + stream.index(15));
     let mixed = stream.below(2) == 0;
     let mut builder = Builder::new("drawn", true);
-    let mut rate = |stream: &mut Stream| -> LinkRate {
+    let rate = |stream: &mut Stream| -> LinkRate {
         const RATES: [&str; 4] = ["4xQDR", "4xFDR", "4xEDR", "1xEDR"];
         RATES[if mixed { stream.index(RATES.len()) } else { 0 }].parse().unwrap()
     };
@@ -210,6 +210,25 @@ fn packets_are_granted_and_consumed_at_the_picosecond_of_the_flits() {
 
 fn seeds() -> u64 {
     std::env::var("RUNFLAT_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+}
+
+#[test]
+fn networks_refuse_what_the_engines_cannot_count() {
+    let view = crate::machine::samples::ring(3, 1);
+    let graph = SwitchGraph::new(&view);
+    let routing = drawn_routing(&graph, &mut Seed(1).stream("case", 0));
+    let placement = placement::in_node_order(&view);
+    let refusal = |options: FlitOptions| {
+        let network = Network::new(&graph, &routing, &placement, &options);
+        network.map(|_| ()).unwrap_err().to_string()
+    };
+    let sc14 = FlitOptions::default;
+    let text = refusal(FlitOptions { input_speedup: 5, ..sc14() });
+    assert_eq!(text, "`input_speedup` must be 1 to 4, got 5");
+    let text = refusal(FlitOptions { mtu_flits: 0, ..sc14() });
+    assert_eq!(text, "`mtu_flits` must be 1 to 65535, got 0");
+    let text = refusal(FlitOptions { host_flit: Picos(1 << 30), ..sc14() });
+    assert!(text.contains("32 flits at 1073741824 ps"), "{text}");
 }
 
 /// Messages of one packet to random targets, for ever.
