@@ -7,12 +7,13 @@ use runflat_core::machine::{Machine, Names, SwitchGraph};
 use runflat_core::params::Given;
 use runflat_core::recovery::placement;
 use runflat_core::rng::Seed;
-use runflat_core::sim::flit::sources::{Phases, RandomTargets};
+use runflat_core::sim::flit::sources::{Phases, RandomTargets, Scheduled};
 use runflat_core::sim::flit::{
     FlitOptions, FlitOutcome, FlitRun, Network, PARAMETERS, PRESETS, StopRule, simulate,
 };
 use runflat_core::traffic::Traffic;
 use runflat_core::units::Picos;
+use runflat_core::workload::schedule::Schedule;
 use runflat_core::workload::{self, BoundWorkload, Injection};
 
 use crate::errors::WorkloadError;
@@ -84,6 +85,11 @@ fn run(
             let source = RandomTargets::new(ranks, size, seed);
             Ok(simulate(&network, options, source, &rule, progress))
         }
+        Injection::Schedule => {
+            let schedule = Schedule::of_workload(bound, ranks, seed);
+            let schedule = schedule.map_err(|error| error.to_string())?;
+            Ok(simulate(&network, options, Scheduled::new(&schedule), &rule, progress))
+        }
         Injection::Phases(count) => {
             // Parameters that do not fit show in the first phase.
             bound.phase(ranks, 0, seed).map_err(|error| error.to_string())?;
@@ -148,8 +154,11 @@ pub fn check_flit_options(preset: &str, parameters: Given) -> PyResult<()> {
     FlitOptions::of(preset, given).map(|_| ()).map_err(raise::<WorkloadError>)
 }
 
+/// A name and a line that says what it is.
+type Explained = (&'static str, &'static str);
+
 /// Names of presets, and of parameters, each with a line that says what it is.
 #[pyfunction]
-pub fn flit_parameters() -> (Vec<(&'static str, &'static str)>, Vec<(&'static str, &'static str)>) {
+pub fn flit_parameters() -> (Vec<Explained>, Vec<Explained>) {
     (PRESETS.to_vec(), PARAMETERS.to_vec())
 }

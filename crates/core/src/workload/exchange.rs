@@ -7,7 +7,8 @@
 //!
 //! Source: Domke, Hoefler, Matsuoka, SC14: "send first to closest neighbors (w/ shift s = +-1), in-/decrements the
 //! shift distance up to +-|#HCA|/2"; message size 1 or 10 MTU.
-//! Departs from it: phases follow each other; there, every rank starts its next message when it has sent the last one.
+//! In the paper every rank starts its next message when it has sent the last one, and so it does in the flit simulation; the
+//! congestion model departs from it: its phases follow each other.
 
 use super::{SIZE, Workload, WorkloadError, at_least_two, check_phase, message};
 use crate::params::{Args, Kind, Param};
@@ -43,6 +44,11 @@ impl Workload for Exchange {
 
     fn steady(&self) -> bool {
         false
+    }
+
+    fn free_running(&self) -> bool {
+        // "Every rank starts its next message when it has sent the last one."
+        true
     }
 
     fn phase_count(&self, ranks: u32, args: &Args) -> Result<u64, WorkloadError> {

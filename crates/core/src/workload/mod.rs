@@ -39,6 +39,10 @@ pub trait Workload: Sync {
     fn random_targets(&self, _args: &Args) -> Option<Bytes> {
         None
     }
+    /// Whether a rank goes on to the next phase when it has sent its messages of this one, without waiting for those to it.
+    fn free_running(&self) -> bool {
+        self.steady()
+    }
     /// Number of phases among `ranks` ranks.
     ///
     /// # Errors
@@ -108,7 +112,11 @@ impl BoundWorkload {
                 at_least_two(self.workload.name(), ranks)?;
                 Ok(Injection::Random(size))
             }
-            None => Ok(Injection::Phases(self.phase_count(ranks)?)),
+            None => {
+                let count = self.phase_count(ranks)?;
+                let free = self.workload.free_running();
+                Ok(if free { Injection::Phases(count) } else { Injection::Schedule })
+            }
         }
     }
 
@@ -126,8 +134,10 @@ impl BoundWorkload {
 pub enum Injection {
     /// Messages of that size, each to a rank drawn at random.
     Random(Bytes),
-    /// The messages of so many phases.
+    /// The messages of so many phases, each rank's one after the other.
     Phases(u64),
+    /// Those of phases in which ranks wait for what the phase before sends them: `Schedule::of_workload`.
+    Schedule,
 }
 
 /// The workload called `name`.

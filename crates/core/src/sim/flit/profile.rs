@@ -156,6 +156,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn more_paces_than_fit_are_counted() {
+        assert!(Paces::new([3; 20]).is_ok());
+        assert!(Paces::new(1..=PACES_MAX as u32).is_ok());
+        assert_eq!(Paces::new(1..=9), Err(9));
+    }
+
     proptest! {
         #[test]
         fn stages_do_to_profiles_what_they_do_to_flits(

@@ -100,7 +100,7 @@ pub fn simulate<S: Source>(
             break FlitOutcome::Complete;
         }
         // A look takes time in proportion to the batches: often enough is every tenth more.
-        if rule.steady && batches.count() >= looked + looked / 10 + 1 {
+        if rule.steady && batches.count() > looked + looked / 10 {
             looked = batches.count();
             let steady = batches.estimate().is_some_and(|found| found.is_steady(rule.precision));
             if steady {
@@ -132,8 +132,7 @@ const DEADLOCK_BATCHES: usize = 16;
 impl FlitRun {
     fn with_rates(mut self, batches: &Batches, all: &[u64], rule: &StopRule) -> Self {
         let over = |time: Picos| 1000.0 / (time.0.max(1) as f64);
-        let rates = |time| all.iter().map(|&bytes| bytes as f64 * over(time)).collect::<Vec<_>>();
-        self.received_gb_s = rates(self.time);
+        self.received_gb_s = all.iter().map(|&bytes| bytes as f64 * over(self.time)).collect();
         match self.outcome {
             FlitOutcome::Complete => self.throughput_gb_s = Some(self.received_gb_s.iter().sum()),
             FlitOutcome::Steady => {

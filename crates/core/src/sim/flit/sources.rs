@@ -1,11 +1,14 @@
-//! Who sends what, from the workloads: random targets for ever, or the messages of phases.
+//! Who sends what, from the workloads: random targets for ever, the messages of phases, or schedules in which messages wait
+//! for others.
 
 use std::collections::VecDeque;
 
 use super::source::{Send, Source};
+use crate::ids::Rank;
 use crate::rng::{Seed, Stream};
 use crate::traffic::Traffic;
 use crate::units::{Bytes, Picos};
+use crate::workload::schedule::{Op, OpId, Progress, Schedule};
 
 /// Messages of one size, each to a rank drawn at random from all others, for ever.
 #[derive(Clone, Debug)]
@@ -87,4 +90,61 @@ impl<F: FnMut(u64) -> Traffic> Source for Phases<F> {
     fn delivered(&mut self, _source: u32, _send: Send, _now: Picos, _ready: &mut Vec<u32>) {}
 
     fn unrouted(&mut self, _source: u32, _send: Send) {}
+}
+
+/// A schedule: a rank sends what no longer waits for anything. Sends are complete when the host is through with them.
+///
+/// Limits: computations take no time.
+pub struct Scheduled<'s> {
+    schedule: &'s Schedule,
+    progress: Progress<'s>,
+    /// By rank: the send that its host is busy with.
+    sending: Vec<Option<OpId>>,
+}
+
+impl<'s> Scheduled<'s> {
+    /// The schedule from its beginning.
+    #[must_use]
+    pub fn new(schedule: &'s Schedule) -> Self {
+        let sending = vec![None; schedule.ranks() as usize];
+        Scheduled { schedule, progress: Progress::new(schedule), sending }
+    }
+
+    fn complete(&mut self, op: OpId) {
+        let told = self.progress.complete(op);
+        // INVARIANT: what was taken from `progress` runs until it is told complete, once.
+        debug_assert_eq!(told, Ok(()));
+    }
+}
+
+impl Source for Scheduled<'_> {
+    fn next(&mut self, rank: u32, _now: Picos) -> Option<Send> {
+        if let Some(sent) = self.sending[rank as usize].take() {
+            self.complete(sent);
+        }
+        while let Some(compute) = self.progress.ready_compute(Rank(rank)) {
+            self.complete(compute);
+        }
+        let op = self.progress.ready_send(Rank(rank))?;
+        self.sending[rank as usize] = Some(op);
+        match self.schedule.op(op) {
+            Op::Send { target, size, .. } => {
+                Some(Send { target: target.0, bytes: size.0, tag: op.0 })
+            }
+            _ => None,
+        }
+    }
+
+    fn delivered(&mut self, _source: u32, send: Send, _now: Picos, ready: &mut Vec<u32>) {
+        let told = self.progress.arrived_of(OpId(send.tag));
+        debug_assert_eq!(told, Ok(()));
+        let target = Rank(send.target);
+        if self.progress.has_send(target) || self.progress.has_compute(target) {
+            ready.push(send.target);
+        }
+    }
+
+    fn unrouted(&mut self, _source: u32, _send: Send) {
+        // It has left for good; whoever waits for it waits for ever, and the count of unrouted messages says why.
+    }
 }

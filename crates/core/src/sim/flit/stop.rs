@@ -49,7 +49,7 @@ impl Batches {
     /// Batches so far.
     #[must_use]
     pub fn count(&self) -> usize {
-        if self.sinks == 0 { 0 } else { self.bytes.len() / self.sinks }
+        self.bytes.len().checked_div(self.sinks).unwrap_or(0)
     }
 
     /// Adds a batch.

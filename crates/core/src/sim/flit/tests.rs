@@ -246,6 +246,25 @@ fn seeds() -> u64 {
 }
 
 #[test]
+fn networks_refuse_what_the_engines_cannot_count() {
+    let view = crate::machine::samples::ring(3, 1);
+    let graph = SwitchGraph::new(&view);
+    let routing = drawn_routing(&graph, &mut Seed(1).stream("case", 0));
+    let placement = placement::in_node_order(&view);
+    let refusal = |options: FlitOptions| {
+        let network = Network::new(&graph, &routing, &placement, &options);
+        network.map(|_| ()).unwrap_err().to_string()
+    };
+    let sc14 = FlitOptions::default;
+    let text = refusal(FlitOptions { input_speedup: 5, ..sc14() });
+    assert_eq!(text, "`input_speedup` must be 1 to 4, got 5");
+    let text = refusal(FlitOptions { mtu_flits: 0, ..sc14() });
+    assert_eq!(text, "`mtu_flits` must be 1 to 65535, got 0");
+    let text = refusal(FlitOptions { host_flit: Picos(1 << 30), ..sc14() });
+    assert!(text.contains("32 flits at 1073741824 ps"), "{text}");
+}
+
+#[test]
 #[ignore = "a measurement"]
 fn speed() {
     let text = std::env::var("RUNFLAT_FABRIC").unwrap_or("16-ary 2-tree".into());

@@ -20,7 +20,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
 
     /// The two ends of their channels.
     fn fetch_ends(&self) -> u64 {
-        self.calendar.ahead().fold(0, |sum, key| {
+        self.calendar.ahead().fold(0, |sum, (_, key)| {
             let channel = (key & CHANNEL) as usize;
             let output = &self.outputs[channel];
             let sum = sum ^ output.wake_at ^ output.cable_at ^ self.inputs[channel].line();
@@ -38,12 +38,12 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     fn fetch_packets(&mut self) -> u64 {
         self.fetched.clear();
         let mut sum = 0;
-        for key in self.calendar.ahead() {
+        for (time, key) in self.calendar.ahead() {
             let channel = (key & CHANNEL) as usize;
             let output = &self.outputs[channel];
             let packet = match key & !CHANNEL {
-                CABLE => output.first,
-                ARBITRATE if output.busy > 0 => {
+                CABLE if output.cable_at == time => output.first,
+                ARBITRATE if output.wake_at == time && output.busy > 0 => {
                     let (input, packet) = self.likely(channel);
                     if !output.host {
                         let from = self.queues.input(output, input);
@@ -52,10 +52,12 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
                     }
                     packet
                 }
-                _ => NONE,
+                _ => continue,
             };
-            if packet != NONE {
-                sum ^= self.packets[packet as usize].there.head;
+            let Some(read) = self.packets.get(packet as usize) else { continue };
+            sum ^= read.there.head;
+            // Behind others in the output buffer, it does not go on at once.
+            if output.first == NONE || output.first == packet {
                 self.fetched.push((channel as u32, packet));
             }
         }

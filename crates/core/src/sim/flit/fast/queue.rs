@@ -64,9 +64,15 @@ impl Calendar {
         (time & ((1 << self.shift) - 1)) << 32 | u64::from(key)
     }
 
+    /// What [`packed`](Self::packed) made of an event of the open bucket.
+    #[inline]
+    fn unpacked(&self, event: u64) -> Event {
+        ((self.at << self.shift) + (event >> 32), event as u32)
+    }
+
     /// The events that come next, from the last to the first; none: those of the next bucket are to be fetched.
-    pub fn ahead(&self) -> impl Iterator<Item = u32> {
-        self.open.iter().map(|&event| event as u32)
+    pub fn ahead(&self) -> impl Iterator<Item = Event> {
+        self.open.iter().map(|&event| self.unpacked(event))
     }
 
     /// Opens the next bucket with events if all of the one that is open are taken; returns whether it did.
@@ -82,13 +88,12 @@ impl Calendar {
     /// Takes the first event if it is not later than `end`.
     #[inline]
     pub fn pop(&mut self, end: u64) -> Option<Event> {
-        let &event = self.open.last()?;
-        let time = (self.at << self.shift) + (event >> 32);
-        if time > end {
+        let event = self.unpacked(*self.open.last()?);
+        if event.0 > end {
             return None;
         }
         self.open.pop();
-        Some((time, event as u32))
+        Some(event)
     }
 
     /// Whether no event is left.
