@@ -415,7 +415,8 @@ class Routing:
         Parameters
         ----------
         traffic : str
-            A workload: `uniform`, `exchange`, `permutation`, `bisection`, `stencil`, `matrix`, or a registered one.
+            A workload: `uniform`, `exchange`, `permutation`, `bisection`, `stencil`, `matrix`, `hotspot`, a collective
+            (`barrier`, `allreduce`, `alltoall`, `bcast`), or a registered one.
         seed : int
             For workloads that draw at random.
         injection_gb_s : float, optional

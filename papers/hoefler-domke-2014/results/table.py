@@ -34,7 +34,9 @@ def cell(rows: list[dict[str, object]]) -> str:
     """Sum up the patterns of one level."""
     values = [value for row in rows if isinstance(value := row["throughput_gb_s"], float)]
     mean = f"{sum(values) / len(values):.1f}" if values else ""
-    others = [str(row["simulation"] or row["outcome"]) for row in rows if row["throughput_gb_s"] is None]
+    others = [
+        str(row["simulation"] or row["outcome"]) for row in rows if row["throughput_gb_s"] is None
+    ]
     counted = [f"{others.count(word)} {word}" for word in dict.fromkeys(others)]
     return "; ".join(filter(None, [mean, *counted]))
 

@@ -2,11 +2,11 @@
 //! handful of events for a packet and hop.
 //!
 //! A packet that is granted streams without further waits, so when each of its flits passes a point is a
-//! [`Profile`]: credits, buffer levels and the ends of transmissions follow from it when somebody asks. What is left to
+//! `Profile`: credits, buffer levels and the ends of transmissions follow from it when somebody asks. What is left to
 //! decide are grants (events of arbiters), starts on a cable where flow control may come first (events of cables), and the
 //! consumption of packets. Arbiters and cables are looked at only when something they wait for may have changed.
 //!
-//! Bound: cache misses. A packet and hop touches some 20 lines of 64 bytes; [`fetch`] has the processor wait for those of
+//! Bound: cache misses. A packet and hop touches some 20 lines of 64 bytes; `fetch` has the processor wait for those of
 //! many events at a time. State is linear in channels x lanes x ports of a switch.
 
 mod arbiter;
