@@ -4,6 +4,7 @@ Records and refusals are tested with all patterns of failures. Second walks take
 `make papers-full` takes all 10).
 """
 
+import csv
 import fnmatch
 import importlib.util
 import os
@@ -59,9 +60,8 @@ def test_cells_that_differ_from_the_paper_are_explained(table: ModuleType) -> No
 
 def test_the_tables_of_the_claims_are_the_records(table: ModuleType) -> None:
     """Cell by cell; what the paper has stands behind a cell that differs."""
-    claims = (PAPER / "claims.md").read_text(encoding="utf-8")
     found: dict[str, dict[str, dict[str, str]]] = {}
-    for line in re.findall(r"^\| (.+) \|$", claims, re.MULTILINE):
+    for line in re.findall(r"^\| (.+) \|$", sections("Table II"), re.MULTILINE):
         first, *cells = line.split(" | ")
         if cells[-1] == "LASH":
             engines, rows = cells, found.setdefault(first, {})
@@ -72,6 +72,29 @@ def test_the_tables_of_the_claims_are_the_records(table: ModuleType) -> None:
     assert found == {
         t: table.recorded(name) for t, name in zip(titles, PLANS.values(), strict=True)
     }
+
+
+def sections(title: str) -> str:
+    """Return the sections of the claims whose headings begin with a title."""
+    claims = (PAPER / "claims.md").read_text(encoding="utf-8")
+    return "".join(part for part in claims.split("\n## ") if part.startswith(title))
+
+
+@pytest.mark.parametrize(
+    ("head", "record"),
+    [("16-ary 2-tree, 256", "1-balanced-tree.csv"), ("the same with 270", "2-unbalanced-tree.csv")],
+)
+def test_the_throughputs_of_the_claims_are_the_records(head: str, record: str) -> None:
+    _, rest = sections("Results 1").split(f"| {head}", 1)
+    lines = rest.split("\n\n")[0].splitlines()[2:]
+    with (PAPER / "results" / record).open(encoding="utf-8", newline="") as file:
+        _, *rows = csv.reader(file)
+    recorded = {row[1].partition(",")[0]: [round(float(cell)) for cell in row[2:]] for row in rows}
+    claimed = {}
+    for line in lines:
+        names, *cells = line.strip("| ").split(" | ")
+        claimed |= {name: [int(cell) for cell in cells] for name in names.split(", ")}
+    assert claimed == recorded
 
 
 @pytest.mark.timeout(3000)
