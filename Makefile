@@ -42,6 +42,9 @@ papers: $(VENV)/.built
 
 papers-full: papers $(VENV)/.dev
 	RUNFLAT_SAMPLES=10 $(BIN)/pytest tests/papers
+	@for plan in 1-balanced-tree 2-unbalanced-tree; do \
+	  $(BIN)/runflat study run papers/hoefler-domke-2014/results/$$plan.toml -o out/results/$$plan --json >/dev/null \
+	  && $(BIN)/python papers/hoefler-domke-2014/results/table.py out/results/$$plan $$plan.csv || exit 1; done
 
 docs:
 	cargo doc --workspace --no-deps --locked

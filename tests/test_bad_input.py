@@ -157,7 +157,7 @@ def test_impossible_machines_are_refused(
         (["simulate", STAGE, "--traffic", "stencil", "-p", "shape=5x5"], ["25", "144"]),
         (["simulate", STAGE, "-p", "sizes=3"], ["no parameter `sizes`"]),
         (["simulate", STAGE, "--injection-gb-s", "-1"], ["above 0", "-1"]),
-        (["simulate", STAGE, "--mode", "flit"], ["flit", "congestion"]),
+        (["simulate", STAGE, "--mode", "dream"], ["dream", "congestion", "flit"]),
         (["machine", "export", STAGE, "--to", "xml"], ["xml", "ibnetdiscover"]),
         (["study", "run", "nowhere.toml"], ["nowhere.toml", "No such file"]),
         (["study", "report", "nowhere"], ["nowhere", "run the study first"]),
@@ -278,7 +278,7 @@ def test_all_mistakes_of_a_plan_are_listed_at_once(tmp_path: Path) -> None:
     plan.write_text(
         'title = 3\nseed = -1\ncolour = "red"\n[[machine]]\nmake = "torus(3)"\nfile = "x"\n'
         '[faults]\nsamples = 0\nmodel = "meteor"\n[recovery]\nengines = []\n'
-        '[workload]\ntraffic = "rain"\n[simulation]\nmode = "flit"\n',
+        '[workload]\ntraffic = "rain"\n[simulation]\nmode = "dream"\n',
         encoding="utf-8",
     )
     message = refused(run("study", "run", plan, "-o", tmp_path / "out"), "9 mistakes in the plan")

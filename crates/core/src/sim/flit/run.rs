@@ -4,7 +4,7 @@ use super::deadlock::{self, Buffer};
 use super::fast::{Counts, Fast};
 use super::network::Network;
 use super::options::FlitOptions;
-use super::source::{Send, Source};
+use super::source::{Observer, PacketName, Send, Source};
 use super::stop::Batches;
 use crate::units::Picos;
 
@@ -76,7 +76,7 @@ pub fn simulate<S: Source>(
 ) -> FlitRun {
     let ranks = network.rank_count();
     let metered = Metered { source, received: vec![0; ranks], unrouted: 0, last: Picos(0) };
-    let mut fast = Fast::new(network, options, metered, ());
+    let mut fast = Fast::new(network, options, metered, Order::new(ranks));
     let mut batches = Batches::new(ranks);
     let mut all = vec![0u64; ranks];
     let mut now = Picos(0);
@@ -112,9 +112,11 @@ pub fn simulate<S: Source>(
             break if told { FlitOutcome::Saturated } else { FlitOutcome::CutShort };
         }
     };
+    let counts = fast.counts();
+    assert_eq!(counts.flits, counts.consumed_flits + fast.held_flits(), "flits were lost or made");
     let last = fast.source_mut().last;
     let run = FlitRun {
-        counts: fast.counts(),
+        counts,
         unrouted_messages: fast.source_mut().unrouted,
         time: if outcome == FlitOutcome::Complete { last } else { now },
         outcome,
@@ -173,5 +175,36 @@ impl<S: Source> Source for Metered<S> {
     fn unrouted(&mut self, source: u32, send: Send) {
         self.unrouted += 1;
         self.source.unrouted(source, send);
+    }
+}
+
+/// Checks that packets of a pair arrive in the order they were sent; of large machines those of some sources.
+struct Order {
+    /// Every so many-th source is watched.
+    stride: u32,
+    sources: usize,
+    /// By target and watched source: one more than the number of the last packet.
+    next: Vec<u32>,
+}
+
+impl Order {
+    const MOST_PAIRS: usize = 1 << 22;
+
+    fn new(ranks: usize) -> Self {
+        let stride = (ranks * ranks).div_ceil(Self::MOST_PAIRS).max(1);
+        let sources = ranks.div_ceil(stride);
+        Order { stride: stride as u32, sources, next: vec![0; ranks * sources] }
+    }
+}
+
+impl Observer for Order {
+    #[inline]
+    fn consumed(&mut self, _now: Picos, target: u32, packet: PacketName, _flits: u32) {
+        if packet.source.is_multiple_of(self.stride) {
+            let source = (packet.source / self.stride) as usize;
+            let next = &mut self.next[target as usize * self.sources + source];
+            assert!(packet.number >= *next, "packets of a pair overtook each other");
+            *next = packet.number.wrapping_add(1);
+        }
     }
 }

@@ -169,6 +169,13 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
         !self.calendar.is_empty()
     }
 
+    /// Flits of packets that were made and are not consumed.
+    pub fn held_flits(&self) -> u64 {
+        let all: u64 = self.packets.iter().map(|packet| u64::from(packet.flits)).sum();
+        let unused = self.unused.iter().map(|&at| u64::from(self.packets[at as usize].flits));
+        all - unused.sum::<u64>()
+    }
+
     /// What was counted.
     pub fn counts(&self) -> Counts {
         self.counts
