@@ -24,8 +24,9 @@ from runflat._core import (
 )
 from runflat.faults import Faults
 from runflat.machine import Machine, load, make
+from runflat.outcome import Check, Refusal, Update
 from runflat.plugins import engine, fault_model, generator, workload
-from runflat.routing import Check, Refusal, Routing, Update, engine_names
+from runflat.routing import Routing, engine_names
 from runflat.simulation import Congestion, Flit, FlitOptions
 from runflat.study import Study
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from runflat import _core, plugins
 from runflat._core import FormatError, RoutingError, RunflatError, Table
 from runflat.faults import Faults
-from runflat.routing import Refusal, Routing, as_text
+from runflat.outcome import Refusal
+from runflat.routing import Routing, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

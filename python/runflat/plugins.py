@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from runflat.faults import Faults
     from runflat.machine import Machine
-    from runflat.routing import Refusal
+    from runflat.outcome import Refusal
 
     Engine = Callable[..., "NDArray[np.uint8] | Refusal"]
     Generator = Callable[..., Machine]

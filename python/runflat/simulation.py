@@ -85,7 +85,7 @@ class Flit:
     half_width_gb_s : float or None
         Half of its 99 % interval, where steady.
     received_gb_s : (ranks,) array of float64
-        What each rank receives, in GB/s.
+        What each rank receives, in GB/s; as far as the simulation went, where there is no throughput.
     simulated_ns, warm_up_ns : float
         Time simulated (until the last message of a complete workload), and what of it was left out at the beginning.
     messages, unrouted_messages : int

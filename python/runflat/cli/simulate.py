@@ -195,8 +195,9 @@ def command(
             hottest = machine._core.hottest(result.load.tolist(), 5)
             rows += [("hot channel", text) for text in hottest]
     show_table(facts(rows))
-    if isinstance(result, Flit):
-        for channel, vl in zip(result.cycle or [], result.cycle_vls or [], strict=True):
+    if isinstance(result, Flit) and result.cycle:
+        click.echo("the ring: packets on each channel wait for the next")
+        for channel, vl in zip(result.cycle, result.cycle_vls or [], strict=True):
             click.echo(f"  {channel} (lane {vl})")
     warn(check.verdict, result, loop=check.cycle is not None)
     return finding
@@ -221,8 +222,9 @@ def as_values(result: Congestion | Flit) -> dict[str, Any]:
     """Return what `--json` has of a result."""
     received = result.received_gb_s
     values = {name: getattr(result, name) for name in RESULTS if hasattr(result, name)}
-    values["received_gb_s_min"] = float(received.min()) if received.size else None
-    values["received_gb_s_max"] = float(received.max()) if received.size else None
+    known = received.size > 0 and result.throughput_gb_s is not None
+    values["received_gb_s_min"] = float(received.min()) if known else None
+    values["received_gb_s_max"] = float(received.max()) if known else None
     return values
 
 
@@ -240,7 +242,8 @@ def facts_of(result: Congestion | Flit) -> list[tuple[str, object]]:
         rows.append(("99 % interval", f"+- {result.half_width_gb_s:,.2f} GB/s"))
     if result.outcome == "complete" or isinstance(result, Flit):
         rows.append(("simulated time", f"{result.simulated_ns / 1000:,.3f} us"))
-    if received.size:
+    # Rates of a simulation that came to no end say nothing.
+    if received.size and result.throughput_gb_s is not None:
         low, mid, high = np.quantile(received, [0, 0.5, 1])
         rows.append(
             ("received per node", f"{low:.3f} / {mid:.3f} / {high:.3f} GB/s (min / median / max)")

@@ -19,7 +19,8 @@ from runflat import _core, plugins
 from runflat._core import FaultError, WorkloadError
 from runflat.faults import Faults
 from runflat.machine import Machine, load, make
-from runflat.routing import Refusal, Routing
+from runflat.outcome import Refusal
+from runflat.routing import Routing
 from runflat.simulation import Congestion, Flit
 from runflat.study.plan import Plan, mistake, parse_plan, refuse
 

@@ -18,7 +18,7 @@ from runflat.cli.options import (
 )
 from runflat.cli.route.inputs import EngineInputs, engine_inputs, engine_option, title
 from runflat.cli.route.verdict import show_check
-from runflat.routing import CHECK_KEYS
+from runflat.outcome import CHECK_KEYS
 
 
 class _Unnamed(click.Context):
