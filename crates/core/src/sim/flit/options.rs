@@ -92,10 +92,18 @@ pub const PRESETS: [(&str, &str); 5] = [
     ("qdr", "4X QDR at 4 GB/s with hosts that keep up with the cable"),
     ("edr", "4X EDR at 12.1 GB/s, 90 ns through a switch"),
     ("ndr", "4X NDR at 50 GB/s, 4 KiB packets, 130 ns through a switch"),
-    ("own", "like edr, but every cable at the rate that the fabric file gives"),
+    (
+        "own",
+        "every cable at the rate that the fabric file gives; hosts and switches keep up with 100 GB/s",
+    ),
 ];
 
 impl FlitOptions {
+    /// Largest input speedup that is simulated.
+    pub const SPEEDUP_MAX: u32 = 4;
+    /// Largest packet that is simulated, in flits.
+    pub const MTU_FLITS_MAX: u32 = 65_535;
+
     /// The preset called `name`.
     #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
@@ -124,17 +132,17 @@ impl FlitOptions {
                 lane_flits: 1_600,
                 ..paced(1_280, 50.0, 130)
             }),
-            "own" => Some(FlitOptions { cable_gb_s: None, ..paced(5_280, 12.121_212, 90) }),
+            "own" => Some(FlitOptions { cable_gb_s: None, ..paced(640, 100.0, 90) }),
             _ => None,
         }
     }
-}
 
-impl FlitOptions {
-    /// Largest input speedup that is simulated.
-    pub const SPEEDUP_MAX: u32 = 4;
-    /// Largest packet that is simulated, in flits.
-    pub const MTU_FLITS_MAX: u32 = 65_535;
+    /// Time of a flow-control packet in ps, on a cable that takes `flit_ps` for a flit.
+    #[must_use]
+    pub fn credit_ps(&self, flit_ps: u64) -> u64 {
+        let bytes = flit_ps * u64::from(self.credit_bytes);
+        bytes.div_ceil(u64::from(self.flit_bytes)).max(1)
+    }
 
     /// Flits of the input buffer that each of `lanes` lanes has.
     #[must_use]

@@ -10,7 +10,6 @@ use crate::sim::flit::lane_arbiter::Turns;
 use crate::sim::flit::network::{End, Network, Way};
 use crate::sim::flit::options::FlitOptions;
 use crate::sim::flit::profile::{Pace, Paces, Profile};
-use crate::sim::flit::reference::credit_ps;
 use crate::sim::flit::source::Send;
 
 /// Times and sizes that all channels share.
@@ -137,7 +136,7 @@ impl Output {
             first: NONE,
             last: NONE,
             flit_ps,
-            credit_ps: credit_ps(options, u64::from(flit_ps)) as u32,
+            credit_ps: options.credit_ps(u64::from(flit_ps)) as u32,
             cable_free: 0,
             cable_at: NEVER,
             credit_tick: 0,
