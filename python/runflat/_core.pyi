@@ -159,6 +159,7 @@ class _FlitInputs(TypedDict):
     parameters: Mapping[str, str]
     precision: float
     most_us: float
+    starting: Callable[[int], object] | None
     progress: Callable[[float], bool] | None
 
 @type_check_only
@@ -166,10 +167,15 @@ class _Flit(TypedDict):
     outcome: str
     cycle: list[str] | None
     cycle_vls: list[int] | None
+    stuck: str | None
     throughput_gb_s: float | None
     half_width_gb_s: float | None
     simulated_ns: float
     warm_up_ns: float
+    latency_ns_mean: float | None
+    latency_ns_median: float | None
+    latency_ns_p99: float | None
+    memory_bytes: int
     messages: int
     unrouted_messages: int
     delivered_flits: int
@@ -251,6 +257,9 @@ class Routing:
     def simulate_flits(
         self, traffic: str, params: Mapping[str, str], seed: int, inputs: _FlitInputs
     ) -> _Flit: ...
+    def simulate_flit_phases(
+        self, phases: Sequence[NDArray[np.uint64]], steady: bool, inputs: _FlitInputs
+    ) -> _Flit: ...
     def simulate_phases(
         self, phases: Sequence[NDArray[np.uint64]], steady: bool, injection_gb_s: float | None
     ) -> _Congestion: ...
@@ -281,7 +290,9 @@ def formats() -> list[_Part]: ...
 def check_generator(text: str, params: Mapping[str, str]) -> None: ...
 def check_engine(text: str, params: Mapping[str, str]) -> None: ...
 def check_fault_model(text: str, params: Mapping[str, str]) -> None: ...
-def check_workload(text: str, params: Mapping[str, str], ranks: int | None = None) -> None: ...
+def check_workload(
+    text: str, params: Mapping[str, str], ranks: int | None = None, flits: bool = False
+) -> None: ...
 def extrapolate_lost_paths(forwarding_index_mean: float, failed_links: int) -> float: ...
 def fit_line(points: Sequence[tuple[float, float]]) -> dict[str, float | None] | None: ...
 def crossings(

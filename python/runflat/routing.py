@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from runflat import _core, plugins
-from runflat._core import FormatError, RoutingError, WorkloadError
+from runflat import _core, plugins, workloads
+from runflat._core import RoutingError, WorkloadError
+from runflat.inputs import as_text, read_file
 from runflat.outcome import Check, Update
 from runflat.simulation import Congestion, Flit, FlitOptions
 
@@ -284,8 +285,8 @@ class Routing:
         Parameters
         ----------
         traffic : str
-            A workload: `uniform`, `exchange`, `permutation`, `bisection`, `stencil`, `matrix`, `hotspot`, a collective
-            (`barrier`, `allreduce`, `alltoall`, `bcast`), or a registered one.
+            A workload: `uniform`, `exchange`, `permutation`, `bisection`, `stencil`, `hotspot`, a collective (`barrier`,
+            `allreduce`, `alltoall`, `bcast`), `matrix` from a file, or a registered one.
         seed : int
             For workloads that draw at random.
         injection_gb_s : float, optional
@@ -305,21 +306,11 @@ class Routing:
         """
         if injection_gb_s is not None and not 0 < injection_gb_s < float("inf"):
             raise WorkloadError(f"`injection_gb_s` is a number above 0, got {injection_gb_s}")
-        texts = {name: as_text(value) for name, value in params.items()}
-        function = plugins.find("workload", traffic)
-        if function is None:
+        own = workloads.own_phases(traffic, params, self.machine.rank_count, seed)
+        if own is None:
+            texts = workloads.texts(traffic, params)
             return Congestion(**self._core.simulate(traffic, texts, seed, injection_gb_s))
-        phases = []
-        for phase in plugins.call("workload", traffic, self.machine.rank_count, seed=seed, **texts):
-            array = np.ascontiguousarray(phase, dtype=np.uint64)
-            if array.ndim != 2 or array.shape[1] != 3:
-                raise WorkloadError(
-                    f"workload `{traffic}`: a phase is an array of shape (messages, 3) with "
-                    f"source, target and bytes, got shape {array.shape}"
-                )
-            phases.append(array.reshape(-1))
-        steady = bool(getattr(function, "steady", False))
-        return Congestion(**self._core.simulate_phases(phases, steady, injection_gb_s))
+        return Congestion(**self._core.simulate_phases(*own, injection_gb_s))
 
     def simulate_flits(
         self,
@@ -327,6 +318,7 @@ class Routing:
         *,
         seed: int = 1,
         options: FlitOptions | None = None,
+        starting: Callable[[int], object] | None = None,
         progress: Callable[[float], bool] | None = None,
         **params: object,
     ) -> Flit:
@@ -337,11 +329,13 @@ class Routing:
         Parameters
         ----------
         traffic : str
-            A built-in workload: `uniform`, `exchange`, `permutation`, ...
+            A workload, as for `simulate`, or `goal`, a trace from a file.
         seed : int
             For what is drawn at random.
         options : FlitOptions, optional
             Hosts, switches and cables, and when to stop.
+        starting : callable, optional
+            Called before the simulation with the bytes that it takes at the most.
         progress : callable, optional
             Called now and then with the simulated time in ns; returns whether to go on.
         **params
@@ -364,26 +358,22 @@ class Routing:
             raise WorkloadError(
                 f"`most_us` is a time from 0 to {MOST_US:g} us, got {chosen.most_us}"
             )
-        texts = {name: as_text(value) for name, value in params.items()}
         inputs: _core._FlitInputs = {
             "preset": chosen.preset,
             "parameters": {name: as_text(value) for name, value in chosen.parameters.items()},
             "precision": chosen.precision,
             "most_us": chosen.most_us,
+            "starting": starting,
             "progress": progress,
         }
-        return Flit(**self._core.simulate_flits(traffic, texts, seed, inputs))
+        own = workloads.own_phases(traffic, params, self.machine.rank_count, seed)
+        if own is None:
+            texts = workloads.texts(traffic, params)
+            return Flit(**self._core.simulate_flits(traffic, texts, seed, inputs))
+        return Flit(**self._core.simulate_flit_phases(*own, inputs))
 
     def __repr__(self) -> str:
         return f"<runflat.Routing of {self.machine.name} by {self.engine or 'given tables'}>"
-
-
-def read_file(path: str | Path) -> tuple[bytes, str]:
-    """Read a file; returns its bytes and what messages call it."""
-    try:
-        return Path(path).read_bytes(), str(path)
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be read: {error.strerror}; give a file") from error
 
 
 def engine_name(text: str) -> str:
@@ -408,12 +398,3 @@ LMC_MAX = 7
 
 NO_PORT = 255
 """The table entry for "no route"."""
-
-
-def as_text(value: object) -> str:
-    """Write a parameter as plans and commands do: lists with commas, booleans in lower case."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (list, tuple)):
-        return ",".join(as_text(item) for item in value)
-    return str(value)

@@ -74,12 +74,15 @@ class Flit:
     Attributes
     ----------
     outcome : str
-        `steady` (rates are known), `complete` (all messages have arrived), `deadlock`, `saturated` (packets move, but rates
-        did not become certain in the time allowed) or `cut_short`.
+        `steady` (rates are known), `complete` (all messages have arrived), `deadlock`, `stuck` (nothing is under way any
+        more, and ranks wait for what will never come), `saturated` (packets move, but rates did not become certain in the
+        time allowed) or `cut_short`.
     cycle : list of str or None
         Of a deadlock: the channels around it, each of whose packets waits for the next.
     cycle_vls : list of int or None
         The lane of each.
+    stuck : str or None
+        Who waits for what, if the outcome is that.
     throughput_gb_s : float or None
         Aggregate payload at the sinks, in GB/s (10**9 bytes per second); None unless steady or complete.
     half_width_gb_s : float or None
@@ -88,6 +91,11 @@ class Flit:
         What each rank receives, in GB/s; as far as the simulation went, where there is no throughput.
     simulated_ns, warm_up_ns : float
         Time simulated (until the last message of a complete workload), and what of it was left out at the beginning.
+    latency_ns_mean, latency_ns_median, latency_ns_p99 : float or None
+        How long messages took, from when a host began to make one until its last flit was consumed; where steady, those of
+        the last half of the time or more. Quantiles to 0.4 %. None where there is no throughput.
+    memory_bytes : int
+        What the simulation could take at the most, beside the fabric and its tables.
     messages, unrouted_messages : int
         Messages that arrived, and those without a route.
     delivered_flits, flit_hops, events : int
@@ -97,11 +105,16 @@ class Flit:
     outcome: str
     cycle: list[str] | None
     cycle_vls: list[int] | None
+    stuck: str | None
     throughput_gb_s: float | None
     half_width_gb_s: float | None
     received_gb_s: NDArray[np.float64]
     simulated_ns: float
     warm_up_ns: float
+    latency_ns_mean: float | None
+    latency_ns_median: float | None
+    latency_ns_p99: float | None
+    memory_bytes: int
     messages: int
     unrouted_messages: int
     delivered_flits: int

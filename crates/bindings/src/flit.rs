@@ -7,19 +7,22 @@ use runflat_core::machine::{Machine, Names, SwitchGraph};
 use runflat_core::params::Given;
 use runflat_core::recovery::placement;
 use runflat_core::rng::Seed;
+use runflat_core::sim::flit::source::{Demand, Source};
 use runflat_core::sim::flit::sources::{Phases, RandomTargets, Scheduled};
 use runflat_core::sim::flit::{
-    FlitOptions, FlitOutcome, FlitRun, Network, PARAMETERS, PRESETS, StopRule, simulate,
+    FlitOptions, FlitOutcome, FlitRun, Latencies, Network, PARAMETERS, PRESETS, StopRule,
+    memory_bound, simulate,
 };
 use runflat_core::traffic::Traffic;
 use runflat_core::units::Picos;
-use runflat_core::workload::schedule::Schedule;
+use runflat_core::workload::schedule::{Op, Schedule};
 use runflat_core::workload::{self, BoundWorkload, Injection};
 
 use crate::errors::WorkloadError;
 use crate::parts;
 use crate::raise;
 use crate::routing::Routing;
+use crate::simulation::traffic;
 
 /// How to simulate, as `runflat.FlitOptions` has it.
 #[derive(FromPyObject)]
@@ -32,6 +35,9 @@ pub struct FlitInputs {
     precision: f64,
     #[pyo3(item)]
     most_us: f64,
+    /// Called before the simulation with the bytes that it takes at the most.
+    #[pyo3(item)]
+    starting: Option<Py<PyAny>>,
     /// Called after each batch with the simulated time in ns; returns whether to go on.
     #[pyo3(item)]
     progress: Option<Py<PyAny>>,
@@ -49,60 +55,138 @@ impl FlitInputs {
     }
 }
 
-/// Runs a registered workload; the fields of `runflat.Flit`.
-pub fn workload<'py>(
-    py: Python<'py>,
-    routing: &Routing,
-    traffic: &str,
-    params: &Given,
-    seed: u64,
-    inputs: &FlitInputs,
-) -> PyResult<Bound<'py, PyDict>> {
-    let bound = workload::bind(traffic, params).map_err(raise::<WorkloadError>)?;
-    let options = inputs.options()?;
-    let run = py
-        .detach(|| run(routing, &bound, Seed(seed), &options, inputs))
-        .map_err(raise::<WorkloadError>)?;
-    report(py, routing.view.machine(), run)
+/// Who sends what: a registered workload, or phases from elsewhere.
+pub enum Work {
+    Registered { bound: BoundWorkload, seed: Seed },
+    Given { phases: Vec<Vec<u64>>, steady: bool },
 }
 
-fn run(
-    routing: &Routing,
-    bound: &BoundWorkload,
-    seed: Seed,
-    options: &FlitOptions,
-    inputs: &FlitInputs,
-) -> Result<FlitRun, String> {
-    let graph = SwitchGraph::new(&routing.view);
-    let placement = placement::in_node_order(&routing.view);
-    let ranks = placement.len() as u32;
-    let network = Network::new(&graph, &routing.routing, &placement, options)
-        .map_err(|error| error.to_string())?;
-    let rule = inputs.rule(bound.steady());
-    let progress = |now: Picos| inputs.go_on(now);
-    match bound.injection(ranks).map_err(|error| error.to_string())? {
-        Injection::Random(size) => {
-            let source = RandomTargets::new(ranks, size, seed);
-            Ok(simulate(&network, options, source, &rule, progress))
-        }
-        Injection::Schedule => {
-            let schedule = Schedule::of_workload(bound, ranks, seed);
-            let schedule = schedule.map_err(|error| error.to_string())?;
-            Ok(simulate(&network, options, Scheduled::new(&schedule), &rule, progress))
-        }
-        Injection::Phases(count) => {
-            // Parameters that do not fit show in the first phase.
-            bound.phase(ranks, 0, seed).map_err(|error| error.to_string())?;
-            let phase = |at| {
-                bound.phase(ranks, at, seed).unwrap_or(Traffic { ranks, messages: Vec::new() })
-            };
-            let source = Phases::new(ranks, count, bound.steady(), phase);
-            Ok(simulate(&network, options, source, &rule, progress))
+impl Work {
+    pub fn registered(traffic: &str, params: &Given, seed: u64) -> PyResult<Self> {
+        let bound = workload::bind(traffic, params).map_err(raise::<WorkloadError>)?;
+        Ok(Work::Registered { bound, seed: Seed(seed) })
+    }
+
+    fn steady(&self) -> bool {
+        match self {
+            Work::Registered { bound, .. } => bound.steady(),
+            Work::Given { steady, .. } => *steady,
         }
     }
 }
 
+/// Runs a workload; the fields of `runflat.Flit`.
+pub fn run<'py>(
+    py: Python<'py>,
+    routing: &Routing,
+    work: &Work,
+    inputs: &FlitInputs,
+) -> PyResult<Bound<'py, PyDict>> {
+    let options = inputs.options()?;
+    let run = py
+        .detach(|| Simulation::run(routing, work, &options, inputs))
+        .map_err(raise::<WorkloadError>)?;
+    report(py, routing.view.machine(), run)
+}
+
+/// What came out, and the bytes that it could take at the most.
+type Run = (FlitRun, u64);
+
+/// Everything that does not depend on who sends what.
+struct Simulation<'a> {
+    network: Network<'a>,
+    options: &'a FlitOptions,
+    rule: StopRule,
+    inputs: &'a FlitInputs,
+}
+
+impl Simulation<'_> {
+    fn run(
+        routing: &Routing,
+        work: &Work,
+        options: &FlitOptions,
+        inputs: &FlitInputs,
+    ) -> Result<Run, String> {
+        let graph = SwitchGraph::new(&routing.view);
+        let placement = placement::in_node_order(&routing.view);
+        let ranks = placement.len() as u32;
+        let network = Network::new(&graph, &routing.routing, &placement, options)
+            .map_err(|error| error.to_string())?;
+        let simulation =
+            Simulation { network, options, rule: inputs.rule(work.steady()), inputs };
+        match work {
+            Work::Registered { bound, seed } => simulation.registered(bound, ranks, *seed),
+            Work::Given { phases, steady } => simulation.given(phases, ranks, *steady),
+        }
+    }
+
+    fn registered(&self, bound: &BoundWorkload, ranks: u32, seed: Seed) -> Result<Run, String> {
+        match bound.injection(ranks).map_err(|error| error.to_string())? {
+            Injection::Random(size) => {
+                let demand = Demand::of_messages(std::iter::once(size), self.options.mtu());
+                self.simulate(RandomTargets::new(ranks, size, seed), demand.endless())
+            }
+            Injection::Schedule => {
+                let schedule = bound.schedule(ranks, seed);
+                self.schedule(&schedule.map_err(|error| error.to_string())?)
+            }
+            Injection::Phases(count) => {
+                // Parameters that do not fit show in the first phase; messages of all phases are alike.
+                let first = bound.phase(ranks, 0, seed).map_err(|error| error.to_string())?;
+                let mut demand = self.demand(&first);
+                demand.packets = match bound.steady() {
+                    true => u64::MAX,
+                    false => demand.packets.saturating_mul(count),
+                };
+                let phase = |at| {
+                    bound.phase(ranks, at, seed).unwrap_or(Traffic { ranks, messages: Vec::new() })
+                };
+                self.simulate(Phases::new(ranks, count, bound.steady(), phase), demand)
+            }
+        }
+    }
+
+    fn given(&self, phases: &[Vec<u64>], ranks: u32, steady: bool) -> Result<Run, String> {
+        let phases: Vec<Traffic> =
+            phases.iter().map(|phase| traffic(ranks, phase)).collect::<Result<_, _>>()?;
+        if !steady {
+            let schedule = Schedule::from_phases(ranks, phases.into_iter().map(Ok));
+            return self.schedule(&schedule.map_err(|error| error.to_string())?);
+        }
+        let sizes = phases.iter().flat_map(|phase| &phase.messages).map(|message| message.size);
+        let demand = Demand::of_messages(sizes, self.options.mtu()).endless();
+        let phase = |at: u64| phases[at as usize].clone();
+        self.simulate(Phases::new(ranks, phases.len() as u64, true, phase), demand)
+    }
+
+    fn schedule(&self, schedule: &Schedule) -> Result<Run, String> {
+        let sizes = schedule.ops().iter().filter_map(|op| match op {
+            Op::Send { size, .. } => Some(*size),
+            _ => None,
+        });
+        let demand = Demand::of_messages(sizes, self.options.mtu());
+        self.simulate(Scheduled::new(schedule), demand)
+    }
+
+    fn demand(&self, traffic: &Traffic) -> Demand {
+        let sizes = traffic.messages.iter().map(|message| message.size);
+        Demand::of_messages(sizes, self.options.mtu())
+    }
+
+    fn simulate<S: Source>(&self, source: S, demand: Demand) -> Result<Run, String> {
+        let memory_bytes = memory_bound(&self.network, self.options, demand);
+        self.inputs.starts(memory_bytes).map_err(|error| error.to_string())?;
+        let progress = |now| self.inputs.go_on(now);
+        Ok((simulate(&self.network, self.options, source, &self.rule, progress), memory_bytes))
+    }
+}
+
 impl FlitInputs {
+    fn starts(&self, memory_bytes: u64) -> PyResult<()> {
+        let Some(starting) = &self.starting else { return Ok(()) };
+        Python::attach(|py| starting.call1(py, (memory_bytes,)).map(|_| ()))
+    }
+
     fn go_on(&self, now: Picos) -> bool {
         Python::attach(|py| {
             // Ctrl-C ends the simulation like a limit; Python raises it afterwards.
@@ -116,13 +200,22 @@ impl FlitInputs {
     }
 }
 
-fn report<'py>(py: Python<'py>, machine: &Machine, run: FlitRun) -> PyResult<Bound<'py, PyDict>> {
+fn report<'py>(
+    py: Python<'py>,
+    machine: &Machine,
+    (run, memory_bytes): Run,
+) -> PyResult<Bound<'py, PyDict>> {
     let (outcome, cycle) = match &run.outcome {
         FlitOutcome::Steady => ("steady", None),
         FlitOutcome::Complete => ("complete", None),
+        FlitOutcome::Stuck(_) => ("stuck", None),
         FlitOutcome::Deadlock(cycle) => ("deadlock", Some(cycle)),
         FlitOutcome::Saturated => ("saturated", None),
         FlitOutcome::CutShort => ("cut_short", None),
+    };
+    let stuck = match &run.outcome {
+        FlitOutcome::Stuck(stuck) => Some(stuck.to_string()),
+        _ => None,
     };
     let names = Names::new(machine);
     let channels = cycle.map(|cycle| {
@@ -134,10 +227,17 @@ fn report<'py>(py: Python<'py>, machine: &Machine, run: FlitRun) -> PyResult<Bou
     fields.set_item("outcome", outcome)?;
     fields.set_item("cycle", channels)?;
     fields.set_item("cycle_vls", vls)?;
+    fields.set_item("stuck", stuck)?;
     fields.set_item("throughput_gb_s", run.throughput_gb_s)?;
     fields.set_item("half_width_gb_s", run.half_width_gb_s)?;
     fields.set_item("simulated_ns", run.time.0 as f64 / 1000.0)?;
     fields.set_item("warm_up_ns", run.warm_up.0 as f64 / 1000.0)?;
+    let nanos = |ps: f64| ps / 1000.0;
+    let latency = |of: fn(&Latencies) -> Option<f64>| run.latencies.as_ref().and_then(of).map(nanos);
+    fields.set_item("latency_ns_mean", latency(Latencies::mean))?;
+    fields.set_item("latency_ns_median", latency(|all| all.quantile(0.5)))?;
+    fields.set_item("latency_ns_p99", latency(|all| all.quantile(0.99)))?;
+    fields.set_item("memory_bytes", memory_bytes)?;
     fields.set_item("messages", run.counts.messages)?;
     fields.set_item("unrouted_messages", run.unrouted_messages)?;
     fields.set_item("delivered_flits", run.counts.consumed_flits)?;

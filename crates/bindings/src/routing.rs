@@ -173,7 +173,19 @@ impl Routing {
         seed: u64,
         inputs: flit::FlitInputs,
     ) -> PyResult<Bound<'py, PyDict>> {
-        flit::workload(py, self, traffic, &params, seed, &inputs)
+        flit::run(py, self, &flit::Work::registered(traffic, &params, seed)?, &inputs)
+    }
+
+    /// The same for phases given as flat lists of (source, target, bytes).
+    fn simulate_flit_phases<'py>(
+        &self,
+        py: Python<'py>,
+        phases: Vec<numpy::PyReadonlyArray1<'py, u64>>,
+        steady: bool,
+        inputs: flit::FlitInputs,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let phases = phases.iter().map(|phase| phase.as_array().to_vec()).collect();
+        flit::run(py, self, &flit::Work::Given { phases, steady }, &inputs)
     }
 
     /// Runs phases given as flat lists of (source, target, bytes).

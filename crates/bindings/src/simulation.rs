@@ -75,7 +75,7 @@ fn post(simulation: &mut Simulation<'_>, phase: &Traffic, steady: bool) -> Resul
 }
 
 /// Reads (source, target, bytes) triples.
-fn traffic(ranks: u32, triples: &[u64]) -> Result<Traffic, String> {
+pub fn traffic(ranks: u32, triples: &[u64]) -> Result<Traffic, String> {
     let message = |triple: &[u64]| {
         let [source, target, size] = [triple[0], triple[1], triple[2]];
         if source.max(target) >= u64::from(ranks) || source == target {

@@ -37,9 +37,10 @@ PRESETS, PARAMETERS = _core.flit_parameters()
 
 RESULTS: dict[str, Any] = dict.fromkeys(
     (
-        "verdict", "cycle", "cycle_vls", "throughput_gb_s", "half_width_gb_s", "simulated_ns", "warm_up_ns",
-        "delivered_flits", "flit_hops", "events", "cpu_seconds", "messages", "unrouted_messages",
-        "collision_max", "received_gb_s_min", "received_gb_s_max",
+        "verdict", "cycle", "cycle_vls", "stuck", "throughput_gb_s", "half_width_gb_s", "simulated_ns", "warm_up_ns",
+        "latency_ns_mean", "latency_ns_median", "latency_ns_p99", "memory_bytes", "delivered_flits", "flit_hops",
+        "events", "cpu_seconds", "messages", "unrouted_messages", "collision_max", "received_gb_s_min",
+        "received_gb_s_max",
     )
 )  # fmt: skip
 """What `--json` prints of a result, null where the engine refuses or the mode does not know it."""
@@ -48,6 +49,7 @@ FEWEST_RANKS = 2
 
 SAID = {
     "deadlock": "deadlock; packets wait for each other in a ring",
+    "stuck": "stuck; ranks wait for messages that never come",
     "saturated": "saturated; packets move, but the rates did not become certain in the time allowed",
     "cut_short": "cut short before anything could be told",
 }
@@ -101,7 +103,8 @@ def flit_inputs(function: Function) -> Function:
 
 @click.command(
     name="simulate",
-    epilog="Example: runflat simulate fabric.txt --engine updn --mode flit",
+    epilog="Example: runflat simulate fabric.txt --engine updn --mode flit\n\nA trace: runflat simulate fabric.txt --mode flit "
+    "--traffic goal --param file=tree.goal",
     help=f"""\
 Run a workload over the routes of an engine, or of tables from a file, and say what the fabric delivers.
 
@@ -165,8 +168,8 @@ def command(
     if mode == "flit":
         with Console(stderr=True).status("simulating") as status:
             result = routing.simulate_flits(
-                traffic, seed=seed, options=flits.options(), progress=Progress(status.update),
-                **read_params(params),
+                traffic, seed=seed, options=flits.options(), starting=say_memory,
+                progress=Progress(status.update), **read_params(params),
             )  # fmt: skip
     else:
         result = routing.simulate(
@@ -199,8 +202,15 @@ def command(
         click.echo("the ring: packets on each channel wait for the next")
         for channel, vl in zip(result.cycle, result.cycle_vls or [], strict=True):
             click.echo(f"  {channel} (lane {vl})")
+    if isinstance(result, Flit) and result.stuck:
+        click.echo(result.stuck)
     warn(check.verdict, result, loop=check.cycle is not None)
     return finding
+
+
+def say_memory(most_bytes: int) -> None:
+    """Say what a simulation takes before it begins."""
+    click.echo(f"simulating in at most {most_bytes / 2**20:,.0f} MiB beside the fabric", err=True)
 
 
 class Progress:
@@ -242,6 +252,10 @@ def facts_of(result: Congestion | Flit) -> list[tuple[str, object]]:
         rows.append(("99 % interval", f"+- {result.half_width_gb_s:,.2f} GB/s"))
     if result.outcome == "complete" or isinstance(result, Flit):
         rows.append(("simulated time", f"{result.simulated_ns / 1000:,.3f} us"))
+    if isinstance(result, Flit) and result.latency_ns_mean is not None:
+        latencies = (result.latency_ns_mean, result.latency_ns_median, result.latency_ns_p99)
+        mean, median, p99 = (f"{value or 0:,.0f}" for value in latencies)
+        rows.append(("message latency", f"{mean} / {median} / {p99} ns (mean / median / 99th percentile)"))
     # Rates of a simulation that came to no end say nothing.
     if received.size and result.throughput_gb_s is not None:
         low, mid, high = np.quantile(received, [0, 0.5, 1])
@@ -261,6 +275,7 @@ def stats_of(result: Congestion | Flit, cpu_seconds: float) -> list[tuple[str, o
             ("flits that arrived", result.delivered_flits),
             ("flit-hops", f"{result.flit_hops:,} ({rate:,.1f} million per processor second)"),
             ("events", result.events),
+            ("memory, at most", f"{result.memory_bytes / 2**20:,.0f} MiB"),
         ]
     return rows
 

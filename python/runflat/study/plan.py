@@ -24,9 +24,10 @@ from pydantic import (
     model_validator,
 )
 
-from runflat import _core, plugins
+from runflat import _core, plugins, workloads
 from runflat._core import RunflatError
-from runflat.routing import MOST_US, as_text
+from runflat.inputs import as_text
+from runflat.routing import MOST_US
 from runflat.simulation import FlitOptions
 
 Text = Annotated[str, BeforeValidator(as_text)]
@@ -193,8 +194,13 @@ class WorkloadPlan(_Part):
         return _known_name("workload", name, [part["name"] for part in _core.workloads()])
 
     @model_validator(mode="after")
-    def _params_fit(self) -> WorkloadPlan:
+    def _params_fit(self, info: ValidationInfo) -> WorkloadPlan:
         if plugins.find("workload", self.traffic) is None:
+            folder = (info.context or {}).get("folder")
+            try:
+                self.params.update(workloads.texts(self.traffic, self.params, folder))
+            except RunflatError as error:
+                raise ValueError(str(error)) from error
             _fits(_core.check_workload, self.traffic, self.params)
         return self
 
@@ -286,9 +292,11 @@ class Plan(_Part):
 
     @cached_property
     def inputs(self) -> list[tuple[str, str]]:
-        """Names and SHA-256 of the fabric files."""
+        """Names and SHA-256 of the files of fabrics and of the workload."""
         named = (name for machine in self.machine for name in (machine.file, machine.torus_conf))
         files = [name for name in named if name is not None]
+        if self.workload.traffic in workloads.RECORDED and "file" in self.workload.params:
+            files.append(self.workload.params["file"])
         return [(name, _sha256(self.folder / name)) for name in files]
 
     @cached_property

@@ -101,7 +101,8 @@ class ScenarioSet:
                         f"machine[{number}].roots", partial(self._named_roots, number)
                     )
             if plugins.find("workload", plan.workload.traffic) is None:
-                workload = plan.workload.traffic, plan.workload.params, intact.rank_count
+                flits = plan.simulation.mode == "flit"
+                workload = plan.workload.traffic, plan.workload.params, intact.rank_count, flits
                 mistakes += mistake("workload", partial(_core.check_workload, *workload))
         if not mistakes:
             names = [self.machine_name(number) for number in range(len(plan.machine))]

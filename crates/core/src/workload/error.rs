@@ -1,5 +1,6 @@
 //! What can be wrong with a wish for messages.
 
+use super::goal::GoalError;
 use crate::params::ParamError;
 
 /// Why a workload has no such messages.
@@ -138,14 +139,25 @@ pub enum WorkloadError {
         /// What the text is called.
         file: String,
     },
-    /// A matrix of more ranks than there are.
+    /// A matrix or trace of more ranks than there are.
     #[error("{file} has {rows} ranks, but there are only {ranks}; take a larger machine")]
-    MatrixRanks {
+    TraceRanks {
         /// What the text is called.
         file: String,
-        /// Rows of the matrix.
+        /// Ranks in it.
         rows: usize,
         /// The ranks given.
         ranks: u32,
     },
+    /// A schedule where phases are needed.
+    #[error(
+        "{name} is a schedule of messages that wait for each other and has no phases; take the flit mode"
+    )]
+    NoPhases {
+        /// The workload.
+        name: &'static str,
+    },
+    /// A text that is no trace.
+    #[error(transparent)]
+    Goal(#[from] Box<GoalError>),
 }

@@ -4,8 +4,8 @@
 //! with `#` are skipped. What a rank sent to itself is left out, it crosses no network; pairs without bytes have no
 //! message. Fewer ranks than there are may take part; they are the first ones.
 
-use super::{Workload, WorkloadError, check_phase, message};
-use crate::params::{Args, Kind, Param};
+use super::{FILE, TEXT, Workload, WorkloadError, check_phase, message};
+use crate::params::{Args, Param};
 use crate::rng::Seed;
 use crate::traffic::Traffic;
 use crate::units::Bytes;
@@ -23,20 +23,7 @@ impl Workload for Matrix {
     }
 
     fn params(&self) -> &'static [Param] {
-        &[
-            Param {
-                name: "text",
-                doc: "the matrix: a line a sender, bytes to every rank separated by commas",
-                kind: Kind::Text,
-                default: None,
-            },
-            Param {
-                name: "file",
-                doc: "what messages call the text: the file it was read from",
-                kind: Kind::Text,
-                default: Some("matrix"),
-            },
-        ]
+        const { &[FILE, TEXT] }
     }
 
     fn steady(&self) -> bool {
@@ -55,7 +42,7 @@ impl Workload for Matrix {
         _seed: Seed,
     ) -> Result<Traffic, WorkloadError> {
         check_phase(index, 1)?;
-        ByteMatrix::read(args.text("file"), args.text("text"))?.traffic(ranks)
+        ByteMatrix::read(args.text(FILE.name), args.text(TEXT.name))?.traffic(ranks)
     }
 }
 
@@ -122,7 +109,7 @@ impl ByteMatrix {
     pub fn traffic(&self, ranks: u32) -> Result<Traffic, WorkloadError> {
         if self.ranks > ranks as usize {
             let file = self.file.clone();
-            return Err(WorkloadError::MatrixRanks { file, rows: self.ranks, ranks });
+            return Err(WorkloadError::TraceRanks { file, rows: self.ranks, ranks });
         }
         let own = self.ranks as u32;
         let pairs = (0..own).flat_map(|source| (0..own).map(move |target| (source, target)));

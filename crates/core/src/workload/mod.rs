@@ -8,14 +8,15 @@
 //! Collectives are finite workloads, a phase a round.
 //!
 //! Limits: phases know no dependencies between single messages; a [`schedule`] does, and every finite workload can be made
-//! into one. [`goal`] reads schedules from traces.
+//! into one. What [`read_goal`] reads from traces is a schedule and has no phases.
 
 mod error;
-pub mod goal;
+
 mod power_of_two;
 pub mod schedule;
 
 pub use error::WorkloadError;
+pub use goal::{GoalError, read as read_goal};
 
 use crate::ids::Rank;
 use crate::params::{Args, Given, Kind, Param, read_notation};
@@ -23,6 +24,7 @@ use crate::registry::registry;
 use crate::rng::Seed;
 use crate::traffic::{Message, Traffic};
 use crate::units::Bytes;
+use schedule::{Schedule, ScheduleError};
 
 /// A pattern of messages.
 pub trait Workload: Sync {
@@ -48,6 +50,21 @@ pub trait Workload: Sync {
     /// # Errors
     /// Parameters that do not fit the number of ranks.
     fn phase_count(&self, ranks: u32, args: &Args) -> Result<u64, WorkloadError>;
+    /// Whether it is a schedule and nothing else: there are no phases.
+    fn schedule_only(&self) -> bool {
+        false
+    }
+    /// Its messages with what each waits for, if it is finite.
+    ///
+    /// # Errors
+    /// Parameters that do not fit the number of ranks, no end, or more than is held.
+    fn schedule(&self, ranks: u32, args: &Args, seed: Seed) -> Result<Schedule, ScheduleError> {
+        if self.steady() {
+            return Err(ScheduleError::Steady { name: self.name() });
+        }
+        let count = self.phase_count(ranks, args)?;
+        Schedule::from_phases(ranks, (0..count).map(|index| self.phase(ranks, args, index, seed)))
+    }
     /// The messages of phase `index`; what is random depends on `seed` and `index` alone.
     ///
     /// # Errors
@@ -75,6 +92,7 @@ registry! {
         allreduce::Allreduce,
         alltoall::Alltoall,
         bcast::Bcast,
+        goal::Goal,
     ]
 }
 
@@ -112,12 +130,30 @@ impl BoundWorkload {
                 at_least_two(self.workload.name(), ranks)?;
                 Ok(Injection::Random(size))
             }
-            None => {
-                let count = self.phase_count(ranks)?;
-                let free = self.workload.free_running();
-                Ok(if free { Injection::Phases(count) } else { Injection::Schedule })
+            None if self.workload.free_running() => {
+                Ok(Injection::Phases(self.phase_count(ranks)?))
             }
+            None => Ok(Injection::Schedule),
         }
+    }
+
+    /// Refuses parameters that do not fit the number of ranks; `flits`: whether single messages will be simulated.
+    ///
+    /// # Errors
+    /// The first that does not fit.
+    pub fn check(&self, ranks: u32, flits: bool) -> Result<(), ScheduleError> {
+        if flits && self.workload.schedule_only() {
+            return self.schedule(ranks, Seed::default()).map(drop);
+        }
+        Ok(self.phase_count(ranks).map(drop)?)
+    }
+
+    /// See [`Workload::schedule`].
+    ///
+    /// # Errors
+    /// See [`Workload::schedule`].
+    pub fn schedule(&self, ranks: u32, seed: Seed) -> Result<Schedule, ScheduleError> {
+        self.workload.schedule(ranks, &self.args, seed)
     }
 
     /// See [`Workload::phase`].
@@ -136,7 +172,7 @@ pub enum Injection {
     Random(Bytes),
     /// The messages of so many phases, each rank's one after the other.
     Phases(u64),
-    /// Those of phases in which ranks wait for what the phase before sends them: `Schedule::of_workload`.
+    /// Those of a schedule, in which ranks wait for what others send them.
     Schedule,
 }
 
@@ -170,6 +206,22 @@ const SIZE: Param = Param {
     doc: "payload of a message in bytes; 2048 is one MTU",
     kind: Kind::Int(1, 1 << 40),
     default: Some("2048"),
+};
+
+/// The file that a recorded workload is read from. Whoever has a disk reads it; the core gets its [`TEXT`].
+const FILE: Param = Param {
+    name: "file",
+    doc: "the file to read; what messages call the text",
+    kind: Kind::Text,
+    default: Some("text"),
+};
+
+/// What a recorded workload is read from.
+const TEXT: Param = Param {
+    name: "text",
+    doc: "the content, where it does not come from `file`",
+    kind: Kind::Text,
+    default: None,
 };
 
 /// The most messages that a phase holds; with their paths they take some 5 GiB.

@@ -225,6 +225,6 @@ fn workloads_are_found_by_name() {
     assert_eq!(
         bind("gossip", &Given::new()).err().unwrap().to_string(),
         "there is no workload `gossip`; there are uniform, exchange, permutation, bisection, \
-         stencil, matrix, hotspot, barrier, allreduce, alltoall, bcast"
+         stencil, matrix, hotspot, barrier, allreduce, alltoall, bcast, goal"
     );
 }

@@ -12,6 +12,7 @@
 pub mod deadlock;
 pub mod fast;
 mod lane_arbiter;
+mod latency;
 pub mod network;
 pub mod options;
 mod parameters;
@@ -22,10 +23,11 @@ pub mod source;
 pub mod sources;
 mod stop;
 
+pub use latency::Latencies;
 pub use network::{Network, NetworkError};
 pub use options::{FlitOptions, PRESETS};
 pub use parameters::{PARAMETERS, ParameterError};
-pub use run::{FlitOutcome, FlitRun, StopRule, simulate};
+pub use run::{FlitOutcome, FlitRun, StopRule, memory_bound, simulate};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! What hosts, switches and cables of the flit simulation are like, and named sets of it.
 
-use crate::units::Picos;
+use crate::units::{Bytes, Picos};
 
 /// Parameters of the flit simulation.
 ///
@@ -135,6 +135,12 @@ impl FlitOptions {
             "own" => Some(FlitOptions { cable_gb_s: None, ..paced(640, 100.0, 90) }),
             _ => None,
         }
+    }
+
+    /// Payload of the largest packet.
+    #[must_use]
+    pub fn mtu(&self) -> Bytes {
+        Bytes(u64::from(self.mtu_flits) * u64::from(self.flit_bytes))
     }
 
     /// Time of a flow-control packet in ps, on a cable that takes `flit_ps` for a flit.

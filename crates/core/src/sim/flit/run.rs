@@ -1,12 +1,14 @@
 //! A simulation from the beginning to a verdict.
 
 use super::deadlock::{self, Buffer};
-use super::fast::{Counts, Fast};
+use super::fast::{self, Counts, Fast};
 use super::network::Network;
 use super::options::FlitOptions;
-use super::source::{Observer, PacketName, Send, Source};
+use super::latency::Latencies;
+use super::source::{Delivery, Demand, Next, Observer, PacketName, Send, Source};
 use super::stop::Batches;
 use crate::units::Picos;
+use crate::workload::schedule::Stuck;
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +37,8 @@ pub enum FlitOutcome {
     Steady,
     /// All messages have arrived.
     Complete,
+    /// Nothing is under way any more, and ranks wait for what will never come.
+    Stuck(Box<Stuck>),
     /// Packets wait for each other: the buffers around the ring.
     Deadlock(Vec<Buffer>),
     /// Packets move, but their rates did not become certain in the time allowed.
@@ -58,10 +62,21 @@ pub struct FlitRun {
     pub time: Picos,
     /// Time left out as warm-up.
     pub warm_up: Picos,
+    /// How long messages took, from when a host began to make one until its last flit was consumed; of steady workloads
+    /// in the last half of the time or more. None where the outcome gives no throughput.
+    pub latencies: Option<Latencies>,
     /// Packets, flits and hops.
     pub counts: Counts,
     /// Messages without a route.
     pub unrouted_messages: u64,
+}
+
+/// Bytes that a simulation takes at the most beside its network and source.
+#[must_use]
+pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand) -> u64 {
+    let ranks = network.rank_count();
+    let order = Order::new(ranks).next.len() * size_of::<u32>();
+    fast::memory_bound(network, options, demand) + Batches::memory(ranks) + order as u64
 }
 
 /// Runs a workload until the rule says stop.
@@ -75,33 +90,46 @@ pub fn simulate<S: Source>(
     mut progress: impl FnMut(Picos) -> bool,
 ) -> FlitRun {
     let ranks = network.rank_count();
-    let metered = Metered { source, received: vec![0; ranks], unrouted: 0, last: Picos(0) };
+    let metered = Metered {
+        source,
+        received: vec![0; ranks],
+        unrouted: 0,
+        last: Picos(0),
+        latencies: vec![Latencies::default()],
+    };
     let mut fast = Fast::new(network, options, metered, Order::new(ranks));
     let mut batches = Batches::new(ranks);
     let mut all = vec![0u64; ranks];
     let mut now = Picos(0);
-    let mut looked = 0;
+    let (mut count, mut looked) = (0usize, 0);
     let outcome = loop {
         let before = fast.counts().consumed_flits;
         now = Picos((now.0 + rule.batch.0).min(rule.most.0.max(rule.batch.0)));
         let more = fast.run(now);
+        count += 1;
         let received = &mut fast.source_mut().received;
-        batches.push(received);
+        if rule.steady {
+            batches.push(received);
+        }
         all.iter_mut().zip(received.iter_mut()).for_each(|(all, got)| *all += std::mem::take(got));
+        if rule.steady && count.is_power_of_two() {
+            fast.source_mut().latencies.push(Latencies::default());
+        }
         let counts = fast.counts();
         let stalled = counts.consumed_flits == before;
         // A ring that closes is there for good, so looking seldom misses none.
-        if (stalled || !more || batches.count().is_multiple_of(DEADLOCK_BATCHES))
+        if (stalled || !more || count.is_multiple_of(DEADLOCK_BATCHES))
             && let Some(cycle) = deadlock::cycle(&fast.waiting())
         {
             break FlitOutcome::Deadlock(cycle);
         }
         if !more && counts.consumed_flits == counts.flits {
-            break FlitOutcome::Complete;
+            let stuck = fast.source_mut().stuck();
+            break stuck.map_or(FlitOutcome::Complete, |stuck| FlitOutcome::Stuck(Box::new(stuck)));
         }
         // A look takes time in proportion to the batches: often enough is every tenth more.
-        if rule.steady && batches.count() > looked + looked / 10 {
-            looked = batches.count();
+        if rule.steady && count > looked + looked / 10 {
+            looked = count;
             let steady = batches.estimate().is_some_and(|found| found.is_steady(rule.precision));
             if steady {
                 break FlitOutcome::Steady;
@@ -114,18 +142,20 @@ pub fn simulate<S: Source>(
     };
     let counts = fast.counts();
     assert_eq!(counts.flits, counts.consumed_flits + fast.held_flits(), "flits were lost or made");
-    let last = fast.source_mut().last;
+    let Metered { last, unrouted, ref mut latencies, .. } = *fast.source_mut();
+    let latencies = std::mem::take(latencies);
     let run = FlitRun {
         counts,
-        unrouted_messages: fast.source_mut().unrouted,
+        unrouted_messages: unrouted,
         time: if outcome == FlitOutcome::Complete { last } else { now },
         outcome,
         throughput_gb_s: None,
         half_width_gb_s: None,
         received_gb_s: Vec::new(),
         warm_up: Picos(0),
+        latencies: None,
     };
-    run.with_rates(&batches, &all, rule)
+    run.with_rates(&batches, &all, rule).with_latencies(latencies, rule)
 }
 
 /// Batches after which one looks for a deadlock although packets arrive.
@@ -150,6 +180,20 @@ impl FlitRun {
         }
         self
     }
+
+    /// Takes latencies from after the warm-up: `all` has a part that ends with each batch that is a power of two.
+    fn with_latencies(mut self, all: Vec<Latencies>, rule: &StopRule) -> Self {
+        if self.throughput_gb_s.is_some() {
+            let began = |part: usize| if part == 0 { 0 } else { rule.batch.0 << (part - 1) };
+            let last = all.len() - 1;
+            let first = (0..last).find(|&part| began(part) >= self.warm_up.0).unwrap_or(last);
+            self.latencies = all[first..].iter().cloned().reduce(|mut sum, part| {
+                sum.merge(&part);
+                sum
+            });
+        }
+        self
+    }
 }
 
 /// Counts what arrives.
@@ -158,23 +202,40 @@ struct Metered<S> {
     /// Payload by rank since it was last looked at.
     received: Vec<u64>,
     unrouted: u64,
+    /// When the last message arrived or, if later, the last computation ended.
     last: Picos,
+    /// The last is that of messages that arrive now.
+    latencies: Vec<Latencies>,
 }
 
 impl<S: Source> Source for Metered<S> {
-    fn next(&mut self, rank: u32, now: Picos) -> Option<Send> {
-        self.source.next(rank, now)
+    #[inline]
+    fn next(&mut self, rank: u32, now: Picos) -> Next {
+        let next = self.source.next(rank, now);
+        if let Next::At(moment) = next {
+            self.last = self.last.max(moment);
+        }
+        next
     }
 
-    fn delivered(&mut self, source: u32, send: Send, now: Picos, ready: &mut Vec<u32>) {
+    #[inline]
+    fn delivered(&mut self, delivery: Delivery, ready: &mut Vec<u32>) {
+        let Delivery { send, began, now, .. } = delivery;
         self.received[send.target as usize] += send.bytes;
-        self.last = now;
-        self.source.delivered(source, send, now, ready);
+        self.last = self.last.max(now);
+        if let Some(latencies) = self.latencies.last_mut() {
+            latencies.add(Picos(now.0 - began.0));
+        }
+        self.source.delivered(delivery, ready);
     }
 
     fn unrouted(&mut self, source: u32, send: Send) {
         self.unrouted += 1;
         self.source.unrouted(source, send);
+    }
+
+    fn stuck(&self) -> Option<Stuck> {
+        self.source.stuck()
     }
 }
 

@@ -3,7 +3,8 @@
 //! Time is cut into batches. The warm-up ends where leaving out more batches would no longer make the mean of all sinks
 //! more certain (the marginal standard error rule, MSER: White 1997). What follows is put together into [`GROUPS`] long
 //! batches; the means of these are nearly independent, so Student's distribution gives each sink an interval for its
-//! bandwidth. The state is steady when the interval is narrow for 99 % of the sinks.
+//! bandwidth. The state is steady when the interval is narrow for 99 % of the sinks. Of long simulations batches are put
+//! together two by two whenever there are [`MOST`], so that what is kept has a bound.
 //!
 //! Source: Domke, Hoefler, Matsuoka, SC14: "stop simulation if sink bandwidth is within a 99 % confidence interval for at least
 //! 99 % of the HCAs". How wide the interval may be is not said there; here it is a parameter, relative to the mean over all
@@ -18,11 +19,17 @@ const STUDENT: f64 = 2.860_93;
 /// Share of the sinks whose interval must be narrow.
 const SHARE: f64 = 0.99;
 
+/// Batches that are kept at the most.
+pub const MOST: usize = 4096;
+
 /// Bytes that each sink consumed in each batch.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Batches {
     sinks: usize,
-    /// Batch after batch, `[batch][sink]`.
+    /// Batches so far, and how many of them are kept as one.
+    count: usize,
+    merged: usize,
+    /// Kept batch after kept batch, `[batch][sink]`; the last may lack some of its batches.
     bytes: Vec<u32>,
 }
 
@@ -43,26 +50,50 @@ impl Batches {
     /// No batch of `sinks` sinks yet.
     #[must_use]
     pub fn new(sinks: usize) -> Self {
-        Batches { sinks, bytes: Vec::new() }
+        Batches { sinks, count: 0, merged: 1, bytes: Vec::with_capacity(MOST * sinks) }
     }
 
-    /// Batches so far.
+    /// Bytes that batches of so many sinks take.
     #[must_use]
-    pub fn count(&self) -> usize {
-        self.bytes.len().checked_div(self.sinks).unwrap_or(0)
+    pub fn memory(sinks: usize) -> u64 {
+        (MOST * sinks * size_of::<u32>()) as u64
     }
 
     /// Adds a batch.
     pub fn push(&mut self, bytes: &[u64]) {
-        self.bytes.extend(bytes.iter().map(|&bytes| bytes.min(u64::from(u32::MAX)) as u32));
+        if self.count == MOST * self.merged {
+            self.merge();
+        }
+        if self.count.is_multiple_of(self.merged) {
+            self.bytes.resize(self.bytes.len() + self.sinks, 0);
+        }
+        let last = self.bytes.len() - self.sinks;
+        for (sum, &bytes) in self.bytes[last..].iter_mut().zip(bytes) {
+            *sum = sum.saturating_add(bytes.min(u64::from(u32::MAX)) as u32);
+        }
+        self.count += 1;
+    }
+
+    /// Puts kept batches together two by two.
+    fn merge(&mut self) {
+        for at in 0..MOST / 2 {
+            for sink in 0..self.sinks {
+                let from = 2 * at * self.sinks + sink;
+                let sum = self.bytes[from].saturating_add(self.bytes[from + self.sinks]);
+                self.bytes[at * self.sinks + sink] = sum;
+            }
+        }
+        self.bytes.truncate(MOST / 2 * self.sinks);
+        self.merged *= 2;
     }
 
     /// What the batches say so far; `None` while there are too few to tell the warm-up from the rest.
     #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {
-        let totals: Vec<f64> = self
-            .bytes
-            .chunks_exact(self.sinks.max(1))
+        let sinks = self.sinks.max(1);
+        let whole = &self.bytes[..self.count / self.merged * self.sinks];
+        let totals: Vec<f64> = whole
+            .chunks_exact(sinks)
             .map(|batch| batch.iter().map(|&bytes| f64::from(bytes)).sum())
             .collect();
         let warm_up = warm_up(&totals)?;
@@ -74,16 +105,18 @@ impl Batches {
         let warm_up = totals.len() - size * GROUPS;
         let mut sums = vec![[0.0f64; GROUPS]; self.sinks];
         let mut total = [0.0f64; GROUPS];
-        let used = &self.bytes[warm_up * self.sinks..];
-        for (batch, row) in used.chunks_exact(self.sinks.max(1)).enumerate() {
+        let used = &whole[warm_up * self.sinks..];
+        for (batch, row) in used.chunks_exact(sinks).enumerate() {
             let group = batch / size;
             for (sums, &bytes) in sums.iter_mut().zip(row) {
                 sums[group] += f64::from(bytes);
             }
             total[group] += totals[warm_up + batch];
         }
+        let size = size * self.merged;
         let intervals = sums.iter().map(|sums| interval(sums, size));
         let (mean, half_width) = intervals.unzip();
+        let warm_up = self.count - size * GROUPS;
         Some(Estimate { warm_up, mean, half_width, total_half_width: interval(&total, size).1 })
     }
 }
@@ -146,6 +179,26 @@ mod tests {
         assert!((28..=33).contains(&found), "{found}");
         let rising: Vec<f64> = (0..100).map(f64::from).collect();
         assert_eq!(warm_up(&rising), None);
+    }
+
+    #[test]
+    fn long_simulations_are_told_the_same_from_fewer_batches() {
+        let mut stream = Seed(3).stream("test", 0);
+        let mut batches = Batches::new(3);
+        let mut sums = [0u64; 3];
+        let count = 5 * MOST + 1234;
+        for _ in 0..count {
+            let drawn: Vec<u64> = (0..3).map(|sink| 1000 * sink + stream.below(100)).collect();
+            sums.iter_mut().zip(&drawn).for_each(|(sum, drawn)| *sum += drawn);
+            batches.push(&drawn);
+            assert!(batches.bytes.len() <= 3 * MOST);
+        }
+        let found = batches.estimate().unwrap();
+        for ((mean, half), sum) in found.mean.iter().zip(&found.half_width).zip(sums) {
+            assert!((mean - sum as f64 / count as f64).abs() <= 2.0 * half, "{found:?}");
+            assert!(*half < 2.0, "{found:?}");
+        }
+        assert!(found.warm_up <= count / 2);
     }
 
     #[test]

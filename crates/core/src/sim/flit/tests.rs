@@ -6,7 +6,7 @@ use super::fast::Fast;
 use super::network::Network;
 use super::options::FlitOptions;
 use super::reference::Reference;
-use super::source::{Observer, PacketName, Send, Source};
+use super::source::{Delivery, Next, Observer, PacketName, Send, Source};
 use super::sources::{Phases, RandomTargets};
 use super::{FlitOutcome, FlitRun, StopRule, simulate};
 use crate::ids::{ChannelId, Rank};
@@ -20,7 +20,7 @@ use crate::traffic::{Message, Traffic};
 use crate::units::{Bytes, LinkRate, Picos};
 use crate::workload;
 
-/// Messages of random sizes to random targets, some only when another has arrived.
+/// Messages of random sizes to random targets, some only when another has arrived, some only after a while.
 struct Drawn {
     ranks: u32,
     streams: Vec<Stream>,
@@ -29,6 +29,7 @@ struct Drawn {
     /// Every so many-th message waits until this rank has received one more.
     pause: u64,
     waiting: Vec<bool>,
+    until: Vec<Picos>,
 }
 
 impl Drawn {
@@ -41,27 +42,35 @@ impl Drawn {
             largest,
             pause,
             waiting: vec![false; ranks as usize],
+            until: vec![Picos(0); ranks as usize],
         }
     }
 }
 
 impl Source for Drawn {
-    fn next(&mut self, rank: u32, _now: Picos) -> Option<Send> {
+    fn next(&mut self, rank: u32, now: Picos) -> Next {
         let at = rank as usize;
         if self.left[at] == 0 || self.waiting[at] {
-            return None;
+            return Next::Nothing;
+        }
+        if now < self.until[at] {
+            return Next::At(self.until[at]);
         }
         let stream = &mut self.streams[at];
         self.left[at] -= 1;
         self.waiting[at] = self.pause > 0 && stream.below(self.pause) == 0;
         let target = stream.below(u64::from(self.ranks - 1)) as u32;
         let target = target + u32::from(target >= rank);
-        Some(Send { target, bytes: stream.below(self.largest + 1), tag: 0 })
+        if self.pause > 0 && stream.below(2 * self.pause) == 0 {
+            self.until[at] = Picos(now.0 + stream.below(3_000_000));
+        }
+        Next::Message(Send { target, bytes: stream.below(self.largest + 1), tag: 0 })
     }
 
-    fn delivered(&mut self, _source: u32, send: Send, _now: Picos, ready: &mut Vec<u32>) {
-        if std::mem::take(&mut self.waiting[send.target as usize]) {
-            ready.push(send.target);
+    fn delivered(&mut self, delivery: Delivery, ready: &mut Vec<u32>) {
+        let target = delivery.send.target;
+        if std::mem::take(&mut self.waiting[target as usize]) {
+            ready.push(target);
         }
     }
 

@@ -22,9 +22,11 @@
 //! Limits: `nic` and the size of a `recv` are read and forgotten; no binary traces.
 
 mod error;
+mod part;
 mod words;
 
 pub use error::GoalError;
+pub use part::Goal;
 
 use std::collections::BTreeMap;
 
@@ -34,7 +36,7 @@ use crate::ids::Rank;
 use crate::units::{Bytes, Picos};
 
 /// The most ranks of a trace.
-pub const MOST_RANKS: u64 = 1 << 22;
+const MOST_RANKS: u64 = 1 << 22;
 
 /// Reads a trace; `file` is what errors call it.
 ///
@@ -44,10 +46,10 @@ pub const MOST_RANKS: u64 = 1 << 22;
 ///
 /// # Examples
 /// ```
-/// use runflat_core::workload::goal;
+/// use runflat_core::workload::read_goal;
 ///
 /// let text = b"num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 0\n}\n";
-/// assert_eq!(goal::read("pair.goal", text).unwrap().ops().len(), 2);
+/// assert_eq!(read_goal("pair.goal", text).unwrap().ops().len(), 2);
 /// ```
 pub fn read(file: &str, text: &[u8]) -> Result<Schedule, GoalError> {
     let mut reader = Reader::new(file, text)?;

@@ -6,7 +6,7 @@
 //! with its source and tag that no receive took before it, and messages wait for receives that start later (MPI's order).
 //!
 //! [`Builder`] makes schedules and checks them, [`from_phases`](Schedule::from_phases) makes them of finite workloads,
-//! [`goal`](super::goal) reads them from traces; [`Progress`] runs them for whoever has a clock. Knows no times but those
+//! [`read_goal`](super::read_goal) reads them from traces; [`Progress`] runs them for whoever has a clock. Knows no times but those
 //! of computations, and no machine.
 //!
 //! Source: the operations and their two dependencies are GOAL's: Hoefler, Siebert, Lumsdaine, "Group Operation Assembly

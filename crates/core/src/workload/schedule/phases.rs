@@ -6,43 +6,26 @@
 
 use super::{Builder, Op, Schedule, ScheduleError};
 use crate::ids::Rank;
-use crate::rng::Seed;
 use crate::traffic::Traffic;
 use crate::units::Picos;
-use crate::workload::{BoundWorkload, WorkloadError};
+use crate::workload::WorkloadError;
 
 impl Schedule {
-    /// The schedule of a finite workload among `ranks` ranks.
+    /// The schedule of phases that follow each other.
     ///
     /// # Errors
-    /// If the workload is steady, does not fit the number of ranks, or has too many messages to hold.
+    /// The first error among the phases, a message of no such rank, or more than are held.
     ///
     /// # Examples
     /// ```
     /// use runflat_core::params::Given;
     /// use runflat_core::rng::Seed;
-    /// use runflat_core::workload::{self, schedule::Schedule};
+    /// use runflat_core::workload;
     ///
     /// let ring = workload::bind("allreduce(ring; 4096)", &Given::new()).unwrap();
-    /// let schedule = Schedule::of_workload(&ring, 8, Seed(1)).unwrap();
+    /// let schedule = ring.schedule(8, Seed(1)).unwrap();
     /// assert_eq!(schedule.payload().0, 2 * 7 * 4096);
     /// ```
-    pub fn of_workload(
-        bound: &BoundWorkload,
-        ranks: u32,
-        seed: Seed,
-    ) -> Result<Schedule, ScheduleError> {
-        if bound.steady() {
-            return Err(ScheduleError::Steady { name: bound.workload.name() });
-        }
-        let count = bound.phase_count(ranks)?;
-        Schedule::from_phases(ranks, (0..count).map(|index| bound.phase(ranks, index, seed)))
-    }
-
-    /// The schedule of phases that follow each other.
-    ///
-    /// # Errors
-    /// The first error among the phases, a message of no such rank, or more than are held.
     pub fn from_phases(
         ranks: u32,
         phases: impl IntoIterator<Item = Result<Traffic, WorkloadError>>,

@@ -10,7 +10,7 @@ use crate::rng::{Seed, Stream};
 use crate::workload::bind;
 
 fn schedule(text: &str, ranks: u32) -> Schedule {
-    Schedule::of_workload(&bind(text, &Given::new()).unwrap(), ranks, Seed(1)).unwrap()
+    bind(text, &Given::new()).unwrap().schedule(ranks, Seed(1)).unwrap()
 }
 
 /// Something that may happen next.
@@ -316,7 +316,7 @@ fn what_has_no_partner_is_counted() {
 fn steady_workloads_have_no_schedule() {
     let uniform = bind("uniform", &Given::new()).unwrap();
     assert_eq!(
-        Schedule::of_workload(&uniform, 4, Seed(1)).unwrap_err().to_string(),
+        uniform.schedule(4, Seed(1)).unwrap_err().to_string(),
         "uniform goes on for ever and has no schedule; take a finite workload"
     );
 }

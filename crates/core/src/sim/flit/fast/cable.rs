@@ -73,6 +73,9 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let (mut free, mut first) = (now, NEVER);
         for vl in 0..self.lanes.count as u8 {
             let gone = self.lanes.of(from, vl).departed.wrapping_add(partly[usize::from(vl)]);
+            // What was granted and is not gone has a place: credits are never negative, no buffer overflows.
+            let held = self.lanes.of(from, vl).sent.wrapping_sub(gone);
+            assert!(held <= self.common.lane_flits, "flits were sent without credit");
             let limit = self.common.lane_flits.wrapping_add(gone);
             if self.lanes.told(from, vl) != limit {
                 free += u64::from(self.outputs[channel].credit_ps);

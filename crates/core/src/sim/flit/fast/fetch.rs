@@ -6,7 +6,7 @@
 //! third less of it for thousands of nodes.
 
 use super::state::Head;
-use super::{ARBITRATE, CABLE, CHANNEL, Fast, NONE, Observer, Source};
+use super::{ARBITRATE, CABLE, CHANNEL, Fast, NONE, Observer, Source, TIMER};
 
 impl<S: Source, O: Observer> Fast<'_, S, O> {
     /// Reads what the events of the bucket just opened will need.
@@ -20,7 +20,8 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
 
     /// The two ends of their channels.
     fn fetch_ends(&self) -> u64 {
-        self.calendar.ahead().fold(0, |sum, (_, key)| {
+        let channels = self.calendar.ahead().filter(|(_, key)| key & !CHANNEL != TIMER);
+        channels.fold(0, |sum, (_, key)| {
             let channel = (key & CHANNEL) as usize;
             let output = &self.outputs[channel];
             let sum = sum ^ output.wake_at ^ output.cable_at ^ self.inputs[channel].line();
@@ -40,6 +41,9 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let mut sum = 0;
         for (time, key) in self.calendar.ahead() {
             let channel = (key & CHANNEL) as usize;
+            if key & !CHANNEL == TIMER {
+                continue;
+            }
             let output = &self.outputs[channel];
             let packet = match key & !CHANNEL {
                 CABLE if output.cable_at == time => output.first,

@@ -1,10 +1,10 @@
 //! Hosts: what they make, and what they consume.
 
 use super::state::Head;
-use super::{CONSUME, Fast, NONE, Observer, Packet, Source};
+use super::{CONSUME, Ends, Fast, NEVER, NONE, Observer, Packet, Source, TIMER};
 use crate::sim::flit::network::Way;
 use crate::sim::flit::profile::Profile;
-use crate::sim::flit::source::PacketName;
+use crate::sim::flit::source::{Delivery, Next, PacketName};
 use crate::units::Picos;
 
 impl<S: Source, O: Observer> Fast<'_, S, O> {
@@ -16,7 +16,11 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         }
         let mut gap = 0;
         while host.sending.is_none() {
-            let Some(send) = self.source.next(rank, Picos(self.now)) else { return };
+            let send = match self.source.next(rank, Picos(self.now)) {
+                Next::Message(send) => send,
+                Next::At(moment) => return self.ask_at(rank, moment.0),
+                Next::Nothing => return,
+            };
             match self.network.way(rank, send.target) {
                 Some(way) => host.sending = Some((send, way, send.bytes)),
                 None => self.source.unrouted(rank, send),
@@ -31,13 +35,32 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let name = PacketName { source: rank, number: host.number };
         host.number += 1;
         let (first, pace) = (self.now.max(host.made) + gap, self.common.host_flit);
+        if left == send.bytes {
+            host.began = first;
+        }
         host.made = first + self.common.paces.ps(pace) * u64::from(flits);
         host.waits = true;
         let there = Profile::steady(first + self.common.host_latency, pace);
         let Way { injection, lid, sl, vl } = way;
         let packet = Packet { there, lid, name, flits, next: NONE, sl, vl, came_vl: vl };
-        let packet = self.add_packet(packet, (left <= bytes).then_some(send));
+        let ends = Ends { send, began: host.began };
+        let packet = self.add_packet(packet, (left <= bytes).then_some(ends));
         self.enqueue(injection.index(), 0, vl, packet, there.head);
+    }
+
+    /// Has the generator of `rank` look again at `moment`, if it is not to before.
+    fn ask_at(&mut self, rank: u32, moment: u64) {
+        let host = &mut self.hosts[rank as usize];
+        if moment < host.ask_at {
+            host.ask_at = moment;
+            self.calendar.push((moment, TIMER | rank));
+        }
+    }
+
+    /// Asks a rank that wanted to be asked now.
+    pub(super) fn ask(&mut self, rank: u32) {
+        self.hosts[rank as usize].ask_at = NEVER;
+        self.make(rank);
     }
 
     /// Puts a packet before a sink, which takes a flit a tick.
@@ -67,10 +90,11 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         self.unused.push(at);
         self.counts.consumed_flits += u64::from(flits);
         self.observer.consumed(Picos(self.now), rank, name, flits);
-        if let Some(send) = self.ends[at as usize] {
+        if let Some(Ends { send, began }) = self.ends[at as usize] {
             self.counts.messages += 1;
             let mut ready = std::mem::take(&mut self.ready);
-            self.source.delivered(name.source, send, Picos(self.now), &mut ready);
+            let (began, now) = (Picos(began), Picos(self.now));
+            self.source.delivered(Delivery { source: name.source, send, began, now }, &mut ready);
             for rank in ready.drain(..) {
                 self.make(rank);
             }

@@ -15,6 +15,7 @@ mod cable;
 mod fetch;
 mod host;
 mod lanes;
+mod memory;
 mod queue;
 mod queues;
 mod state;
@@ -26,6 +27,7 @@ use super::profile::Profile;
 use super::source::{Observer, PacketName, Send, Source};
 use crate::ids::{ChannelId, Lid};
 use crate::units::Picos;
+pub use memory::memory_bound;
 use lanes::Lanes;
 use queue::Calendar;
 use queues::Queues;
@@ -42,7 +44,7 @@ pub struct Fast<'n, S, O> {
     calendar: Calendar,
     packets: Vec<Packet>,
     /// By packet: the message that ends with it.
-    ends: Vec<Option<Send>>,
+    ends: Vec<Option<Ends>>,
     unused: Vec<u32>,
     /// Smallest packet so far, in flits.
     least_flits: u32,
@@ -92,16 +94,24 @@ struct Packet {
     came_vl: u8,
 }
 
+/// A message, and when its host began to make it.
+#[derive(Clone, Copy)]
+struct Ends {
+    send: Send,
+    began: u64,
+}
+
 const NONE: u32 = u32::MAX;
 const NEVER: u64 = u64::MAX;
 
 /// Fabrics of fewer channels fit the cache: reading ahead would cost more than it saves.
 const FETCHED_CHANNELS: usize = 1 << 12;
 
-/// What an event is about, above the bits of the channel; in this order at one moment.
+/// What an event is about, above the bits of the channel, of a timer of the rank; in this order at one moment.
 const CONSUME: u32 = 0;
-const ARBITRATE: u32 = 1 << 30;
-const CABLE: u32 = 2 << 30;
+const TIMER: u32 = 1 << 30;
+const ARBITRATE: u32 = 2 << 30;
+const CABLE: u32 = 3 << 30;
 const CHANNEL: u32 = (1 << 30) - 1;
 
 impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
@@ -132,7 +142,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
             ends: Vec::new(),
             unused: Vec::new(),
             least_flits: u32::MAX,
-            hosts: vec![Host::default(); network.rank_count()],
+            hosts: vec![Host { ask_at: NEVER, ..Host::default() }; network.rank_count()],
             queues: Queues::new(network, &mut outputs),
             outputs,
             inputs,
@@ -161,6 +171,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
             let channel = (key & CHANNEL) as usize;
             match key & !CHANNEL {
                 CONSUME => self.consume(channel),
+                TIMER if self.hosts[channel].ask_at == now => self.ask(channel as u32),
                 ARBITRATE if self.outputs[channel].wake_at == now => self.arbitrate(channel),
                 CABLE if self.outputs[channel].cable_at == now => self.look_at_cable(channel),
                 _ => {}
@@ -191,7 +202,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
         (self.source, self.observer)
     }
 
-    fn add_packet(&mut self, packet: Packet, ends: Option<Send>) -> u32 {
+    fn add_packet(&mut self, packet: Packet, ends: Option<Ends>) -> u32 {
         self.counts.packets += 1;
         self.counts.flits += u64::from(packet.flits);
         self.least_flits = self.least_flits.min(packet.flits);

@@ -33,12 +33,10 @@ impl Queues {
         let (mut ends, mut wide) = (0, 0);
         for (at, output) in outputs.iter_mut().enumerate() {
             let id = ChannelId::from_index(at);
-            let (inputs, ports) = match network.tail(id) {
-                _ if network.flit_ps(id) == 0 => (0, 0),
-                End::Switch(switch, _) => {
-                    (usize::from(network.radix(switch)) + 1, base[switch.index()])
-                }
-                _ => (1, 0),
+            let inputs = inputs(network, id);
+            let ports = match network.tail(id) {
+                End::Switch(switch, _) => base[switch.index()],
+                _ => 0,
             };
             let words = inputs.div_ceil(64).max(1);
             (output.queues, output.wide) = (ends as u32, wide as u32);
@@ -47,6 +45,13 @@ impl Queues {
             wide += (words - 1) * lanes;
         }
         Queues { lanes, ends: vec![(NONE, NONE); ends], wide: vec![0; wide], base, channel }
+    }
+
+    /// Bytes that the queues of a network take.
+    pub fn memory(network: &Network<'_>) -> u64 {
+        let ids = (0..network.channel_count()).map(ChannelId::from_index);
+        let queues = ids.map(|id| inputs(network, id)).sum::<usize>() * network.lanes();
+        (queues * size_of::<(u32, u32)>() + network.channel_count() * size_of::<u32>()) as u64
     }
 
     /// The channel that leaves a switch by a port.
@@ -122,4 +127,13 @@ fn wide_words(output: &Output, vl: u8) -> std::ops::Range<usize> {
     let words = usize::from(output.words - 1);
     let base = output.wide as usize + usize::from(vl) * words;
     base..base + words
+}
+
+/// Inputs of the arbiter of a channel, counted from 0 on; a host has but its generator.
+fn inputs(network: &Network<'_>, id: ChannelId) -> usize {
+    match network.tail(id) {
+        _ if network.flit_ps(id) == 0 => 0,
+        End::Switch(switch, _) => usize::from(network.radix(switch)) + 1,
+        _ => 1,
+    }
 }

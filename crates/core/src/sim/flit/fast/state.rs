@@ -335,6 +335,9 @@ pub(super) struct Host {
     pub sending: Option<(Send, Way, u64)>,
     /// Packets so far.
     pub number: u32,
-    /// When the last flit of the last packet is made.
+    /// When the last flit of the last packet is made, and when the first of the message in progress.
     pub made: u64,
+    pub began: u64,
+    /// When its rank wants to be asked again.
+    pub ask_at: u64,
 }

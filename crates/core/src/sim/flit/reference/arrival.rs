@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Flit, Observer, Packet, Queued, Reference, Source, pop_if};
+use super::{Delivery, Flit, Observer, Packet, Queued, Reference, Source, pop_if};
 use crate::ids::ChannelId;
 use crate::sim::flit::network::End;
 use crate::units::Picos;
@@ -35,9 +35,16 @@ impl<S: Source, O: Observer> Reference<'_, S, O> {
         for (rank, packet) in delivered {
             let Packet { name, flits, ends, .. } = self.packets[packet];
             self.observer.consumed(Picos(now), rank, name, flits);
-            if let Some(send) = ends {
-                self.source.delivered(name.source, send, Picos(now), &mut ready);
+            if let Some((send, began)) = ends {
+                let (began, now) = (Picos(began), Picos(now));
+                let delivery = Delivery { source: name.source, send, began, now };
+                self.source.delivered(delivery, &mut ready);
                 ready.drain(..).for_each(|rank| self.make(rank));
+            }
+        }
+        for rank in 0..self.hosts.len() {
+            if self.hosts[rank].ask_at.take_if(|at| *at <= now).is_some() {
+                self.make(rank as u32);
             }
         }
     }

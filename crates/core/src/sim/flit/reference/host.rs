@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Observer, Packet, PacketName, Queued, Reference, Source};
+use super::{Next, Observer, Packet, PacketName, Queued, Reference, Source};
 use crate::ids::ChannelId;
 use crate::units::Picos;
 
@@ -15,7 +15,14 @@ impl<S: Source, O: Observer> Reference<'_, S, O> {
         }
         let mut gap = 0;
         while host.sending.is_none() {
-            let Some(send) = self.source.next(rank, Picos(self.now)) else { return };
+            let send = match self.source.next(rank, Picos(self.now)) {
+                Next::Message(send) => send,
+                Next::At(moment) => {
+                    host.ask_at = Some(host.ask_at.map_or(moment.0, |at| at.min(moment.0)));
+                    return self.at(moment.0);
+                }
+                Next::Nothing => return,
+            };
             if self.network.way(rank, send.target).is_none() {
                 self.source.unrouted(rank, send);
                 continue;
@@ -31,9 +38,12 @@ impl<S: Source, O: Observer> Reference<'_, S, O> {
         host.sending = (left > bytes).then_some((send, left - bytes));
         let name = PacketName { source: rank, number: host.number };
         host.number += 1;
-        let ends = (left <= bytes).then_some(send);
         let pace = self.options.host_flit.0;
         let first = self.now.max(host.made) + gap;
+        if left == send.bytes {
+            host.began = first;
+        }
+        let ends = (left <= bytes).then_some((send, host.began));
         host.made = first + pace * u64::from(flits);
         host.asked = true;
         let ready = |index| first + pace * u64::from(index) + self.options.host_latency.0;

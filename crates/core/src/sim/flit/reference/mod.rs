@@ -21,7 +21,7 @@ use std::collections::{BTreeSet, VecDeque};
 use super::lane_arbiter::{LaneTables, Turns};
 use super::network::{Network, Way};
 use super::options::FlitOptions;
-use super::source::{Observer, PacketName, Send, Source};
+use super::source::{Delivery, Next, Observer, PacketName, Send, Source};
 use crate::ids::ChannelId;
 use crate::units::Picos;
 
@@ -45,8 +45,8 @@ struct Packet {
     name: PacketName,
     flits: u32,
     way: Way,
-    /// The message that ends with this packet.
-    ends: Option<Send>,
+    /// The message that ends with this packet, and when its first flit was begun.
+    ends: Option<(Send, u64)>,
 }
 
 /// The generator of a host: one packet waits while another is sent.
@@ -55,8 +55,11 @@ struct Host {
     asked: bool,
     sending: Option<(Send, u64)>,
     number: u32,
-    /// When the last flit of the last packet was made, and whether the next begins a message.
+    /// When the last flit of the last packet was made, and when the first of the message in progress.
     made: u64,
+    began: u64,
+    /// When its rank wants to be asked again.
+    ask_at: Option<u64>,
 }
 
 /// A channel: its arbiter, output buffer and cable at one end, its input buffer at the other.

@@ -1,0 +1,40 @@
+//! How much a simulation can come to hold: channels, lanes and queues, and as many packets as buffers have room for.
+
+use super::Packet;
+use super::lanes::Lanes;
+use super::queue::Event;
+use super::queues::Queues;
+use super::state::{Host, Input, Output, Sink};
+use super::{Ends, FlitOptions};
+use crate::ids::ChannelId;
+use crate::sim::flit::network::{End, Network};
+use crate::sim::flit::source::Demand;
+
+/// Bytes that a simulation of a network takes at the most.
+///
+/// # Complexity
+/// Linear in channels.
+pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand) -> u64 {
+    let (lanes, channels) = (network.lanes(), network.channel_count());
+    let flits = demand.least.0.div_ceil(u64::from(options.flit_bytes));
+    let flits = flits.clamp(1, u64::from(options.mtu_flits));
+    let input = u64::from(options.lane_flits_of(lanes)) / flits * lanes as u64;
+    let output = |flits_held: u32| input + u64::from(flits_held) / flits;
+    let alive = (0..channels).map(ChannelId::from_index).filter(|&id| network.flit_ps(id) > 0);
+    let packets: u64 = alive
+        .map(|id| match network.tail(id) {
+            End::Switch(..) => output(options.switch_output_flits),
+            // One more waits, and one is being made.
+            _ => output(options.host_output_flits) + 2,
+        })
+        .sum();
+    let packets = packets.min(demand.packets);
+    // Each in its slot, in the list of free slots, and before a sink.
+    let packet = size_of::<Packet>() + size_of::<Option<Ends>>() + 2 * size_of::<u64>();
+    // An arbiter and a cable each wait for one moment; some more were given up for earlier ones.
+    let channel = size_of::<Output>() + size_of::<Input>() + 6 * size_of::<Event>();
+    let rank = size_of::<Host>() + size_of::<Sink>();
+    packets * packet as u64
+        + (channels * (channel + lanes * Lanes::SLOT) + network.rank_count() * rank) as u64
+        + Queues::memory(network)
+}
