@@ -112,8 +112,7 @@ impl Simulation<'_> {
         let ranks = placement.len() as u32;
         let network = Network::new(&graph, &routing.routing, &placement, options)
             .map_err(|error| error.to_string())?;
-        let simulation =
-            Simulation { network, options, rule: inputs.rule(work.steady()), inputs };
+        let simulation = Simulation { network, options, rule: inputs.rule(work.steady()), inputs };
         match work {
             Work::Registered { bound, seed } => simulation.registered(bound, ranks, *seed),
             Work::Given { phases, steady } => simulation.given(phases, ranks, *steady),
@@ -233,7 +232,8 @@ fn report<'py>(
     fields.set_item("simulated_ns", run.time.0 as f64 / 1000.0)?;
     fields.set_item("warm_up_ns", run.warm_up.0 as f64 / 1000.0)?;
     let nanos = |ps: f64| ps / 1000.0;
-    let latency = |of: fn(&Latencies) -> Option<f64>| run.latencies.as_ref().and_then(of).map(nanos);
+    let latency =
+        |of: fn(&Latencies) -> Option<f64>| run.latencies.as_ref().and_then(of).map(nanos);
     fields.set_item("latency_ns_mean", latency(Latencies::mean))?;
     fields.set_item("latency_ns_median", latency(|all| all.quantile(0.5)))?;
     fields.set_item("latency_ns_p99", latency(|all| all.quantile(0.99)))?;

@@ -99,12 +99,7 @@ pub fn check_engine(text: &str, params: Given) -> PyResult<()> {
 /// Raises what is wrong with the parameters of a workload, among `ranks` ranks if a number is given.
 #[pyfunction]
 #[pyo3(signature = (text, params, ranks=None, flits=false))]
-pub fn check_workload(
-    text: &str,
-    params: Given,
-    ranks: Option<u32>,
-    flits: bool,
-) -> PyResult<()> {
+pub fn check_workload(text: &str, params: Given, ranks: Option<u32>, flits: bool) -> PyResult<()> {
     let bound = workload::bind(text, &params).map_err(raise::<WorkloadError>)?;
     let checked = ranks.map(|ranks| bound.check(ranks, flits)).transpose();
     checked.map(drop).map_err(raise::<WorkloadError>)

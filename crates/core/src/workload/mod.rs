@@ -130,9 +130,7 @@ impl BoundWorkload {
                 at_least_two(self.workload.name(), ranks)?;
                 Ok(Injection::Random(size))
             }
-            None if self.workload.free_running() => {
-                Ok(Injection::Phases(self.phase_count(ranks)?))
-            }
+            None if self.workload.free_running() => Ok(Injection::Phases(self.phase_count(ranks)?)),
             None => Ok(Injection::Schedule),
         }
     }

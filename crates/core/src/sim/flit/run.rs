@@ -2,9 +2,9 @@
 
 use super::deadlock::{self, Buffer};
 use super::fast::{self, Counts, Fast};
+use super::latency::Latencies;
 use super::network::Network;
 use super::options::FlitOptions;
-use super::latency::Latencies;
 use super::source::{Delivery, Demand, Next, Observer, PacketName, Send, Source};
 use super::stop::Batches;
 use crate::units::Picos;

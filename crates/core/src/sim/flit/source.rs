@@ -54,7 +54,8 @@ impl Demand {
     pub fn of_messages(sizes: impl Iterator<Item = Bytes>, mtu: Bytes) -> Self {
         let none = Demand { least: mtu, packets: 0 };
         sizes.fold(none, |found, size| {
-            let last = if size.0 > 0 && size.0.is_multiple_of(mtu.0) { mtu.0 } else { size.0 % mtu.0 };
+            let last =
+                if size.0 > 0 && size.0.is_multiple_of(mtu.0) { mtu.0 } else { size.0 % mtu.0 };
             let packets = found.packets.saturating_add(size.0.div_ceil(mtu.0).max(1));
             Demand { least: Bytes(found.least.0.min(last)), packets }
         })

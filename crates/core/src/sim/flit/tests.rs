@@ -273,40 +273,6 @@ fn networks_refuse_what_the_engines_cannot_count() {
     assert!(text.contains("32 flits at 1073741824 ps"), "{text}");
 }
 
-#[test]
-#[ignore = "a measurement"]
-fn speed() {
-    let text = std::env::var("RUNFLAT_FABRIC").unwrap_or("16-ary 2-tree".into());
-    let engine = std::env::var("RUNFLAT_ENGINE").unwrap_or("dfsssp".into());
-    let micros: u64 = std::env::var("RUNFLAT_US").map_or(2000, |text| text.parse().unwrap());
-    let view = generated(&text);
-    let graph = SwitchGraph::new(&view);
-    let options = RouteOptions::default();
-    let Outcome::Routed(routing) =
-        engines::bind(&engine, &Given::new()).unwrap().route(&graph, &options)
-    else {
-        panic!("refused")
-    };
-    let placement = placement::in_node_order(&view);
-    let options = FlitOptions::default();
-    let network = Network::new(&graph, &routing, &placement, &options).unwrap();
-    let uniform = RandomTargets::new(placement.len() as u32, Bytes(2048), Seed(1));
-    let mut fast = Fast::new(&network, &options, uniform, ());
-    let started = std::time::Instant::now();
-    fast.run(Picos(micros * 1_000_000));
-    let seconds = started.elapsed().as_secs_f64();
-    let counts = fast.counts();
-    let hops = counts.flit_hops as f64;
-    println!(
-        "{text}: {:.1} M flit-hops in {seconds:.2} s = {:.1} M/s, {:.2} events a packet-hop, {:.1} GB/s, {} lanes",
-        hops / 1e6,
-        hops / 1e6 / seconds,
-        counts.events as f64 / (hops / 32.0),
-        counts.consumed_flits as f64 * 64.0 / (micros as f64 * 1000.0),
-        network.lanes(),
-    );
-}
-
 fn routed(view: &View, engine: &str) -> Routing {
     let graph = SwitchGraph::new(view);
     match engines::bind(engine, &Given::new()).unwrap().route(&graph, &RouteOptions::default()) {

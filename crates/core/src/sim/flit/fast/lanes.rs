@@ -53,10 +53,10 @@ impl Lanes {
         &mut self.lanes[channel * self.count + usize::from(vl)]
     }
 
-    /// Anything of every lane of a channel.
-    pub fn lines(&self, channel: usize) -> u64 {
-        let slots = channel * self.count..(channel + 1) * self.count;
-        self.lanes[slots].iter().fold(0, |sum, lane| sum ^ lane.inputs)
+    /// Has the lanes of a channel fetched.
+    #[inline]
+    pub fn fetch(&self, channel: usize, fetch: impl Fn(&Lane)) {
+        self.lanes[channel * self.count..(channel + 1) * self.count].iter().for_each(fetch);
     }
 
     /// Flits that may be sent now.

@@ -6,8 +6,8 @@
 //! decide are grants (events of arbiters), starts on a cable where flow control may come first (events of cables), and the
 //! consumption of packets. Arbiters and cables are looked at only when something they wait for may have changed.
 //!
-//! Bound: cache misses. A packet and hop touches some 20 lines of 64 bytes; `fetch` has the processor wait for those of
-//! many events at a time. State is linear in channels x lanes x ports of a switch.
+//! Bound: cache misses. A packet and hop touches some 20 lines of 64 bytes; `fetch` asks for those of many events at a
+//! time before they come. State is linear in channels x lanes x ports of a switch.
 
 mod arbiter;
 mod blocked;
@@ -27,8 +27,8 @@ use super::profile::Profile;
 use super::source::{Observer, PacketName, Send, Source};
 use crate::ids::{ChannelId, Lid};
 use crate::units::Picos;
-pub use memory::memory_bound;
 use lanes::Lanes;
+pub use memory::memory_bound;
 use queue::Calendar;
 use queues::Queues;
 use state::{Common, Head, Host, Input, Output, Sink};
@@ -56,8 +56,6 @@ pub struct Fast<'n, S, O> {
     queues: Queues,
     /// Ranks to ask for a message: kept for its memory.
     ready: Vec<u32>,
-    /// Channels and packets of the events that come next: kept for its memory.
-    fetched: Vec<(u32, u32)>,
     counts: Counts,
 }
 
@@ -149,7 +147,6 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
             sinks,
             lanes: Lanes::new(channels, network.lanes()),
             ready: Vec::new(),
-            fetched: Vec::new(),
             counts: Counts::default(),
         };
         simulation.announce_buffers();

@@ -24,12 +24,12 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    const RING: usize = 1 << 11;
+    const RING: usize = 1 << 12;
 
     /// An empty calendar for about `pending` events in any microsecond.
     pub fn new(pending: usize) -> Self {
         // A handful of events a bucket; 2^20 ps are a microsecond.
-        let buckets = (pending / 8).clamp(1 << 6, 1 << 13).ilog2();
+        let buckets = (pending / 16).clamp(1 << 6, 1 << 13).ilog2();
         Calendar {
             open: Vec::new(),
             at: 0,
@@ -70,9 +70,16 @@ impl Calendar {
         ((self.at << self.shift) + (event >> 32), event as u32)
     }
 
-    /// The events that come next, from the last to the first; none: those of the next bucket are to be fetched.
-    pub fn ahead(&self) -> impl Iterator<Item = Event> {
-        self.open.iter().map(|&event| self.unpacked(event))
+    /// The events of the open bucket, from the last to the first, keys in the lower halves.
+    #[inline]
+    pub fn open(&self) -> &[u64] {
+        &self.open
+    }
+
+    /// Those of the bucket `after` behind it so far, in no order.
+    #[inline]
+    pub fn bucket(&self, after: u64) -> &[u64] {
+        &self.ring[(self.at + after) as usize % Self::RING]
     }
 
     /// Opens the next bucket with events if all of the one that is open are taken; returns whether it did.

@@ -78,9 +78,10 @@ impl Queues {
         self.ends[self.at(output, port, vl)].0
     }
 
+    /// Where a queue is kept.
     #[inline]
-    pub fn last(&self, output: &Output, port: u8, vl: u8) -> u32 {
-        self.ends[self.at(output, port, vl)].1
+    pub fn slot(&self, output: &Output, port: u8, vl: u8) -> &(u32, u32) {
+        &self.ends[self.at(output, port, vl)]
     }
 
     #[inline]

@@ -147,6 +147,15 @@ impl Output {
         }
     }
 
+    /// Has its lines fetched.
+    #[inline]
+    pub fn fetch(&self, fetch: impl Fn(&u64)) {
+        fetch(&self.free_at);
+        fetch(&self.cable_free);
+        fetch(&self.sent[0].head);
+        fetch(&self.sent[1].head);
+    }
+
     /// Free slots in the output buffer at `now`, or some number above `enough`.
     #[inline]
     pub fn room(&self, now: u64, enough: u32, common: &Common) -> u32 {
@@ -252,16 +261,11 @@ impl Input {
         }
     }
 
-    /// Anything of its first line.
+    /// Has its first two lines fetched.
     #[inline]
-    pub fn line(&self) -> u64 {
-        self.last[0]
-    }
-
-    /// Anything of the next.
-    #[inline]
-    pub fn next_line(&self) -> u64 {
-        self.profile[0].head
+    pub fn fetch(&self, fetch: impl Fn(&u64)) {
+        fetch(&self.last[0]);
+        fetch(&self.profile[0].head);
     }
 
     /// How many packets are leaving.
