@@ -84,11 +84,18 @@ def main() -> None:
     peers = [{"simulator": name, "least": least, "most": most} for name, least, most in PEERS]
     record.save(HERE / "flit.json", head | {"results": results, "peers_not_measured_here": peers})
     print(f"{head['processor']}, {head['cores']} cores, {REPEATS} repeats, commit {head['commit']}")
-    print(f"{'':26} {'engine':>10} {'nodes':>6} {'M flit-hops a cpu s (min-max)':>30} {'us a cpu s':>10} {'MiB':>5}")
+    print(
+        f"{'':26} {'engine':>10} {'nodes':>6} {'M flit-hops a cpu s (min-max)':>30} {'us a cpu s':>10} {'MiB':>5}"
+    )
     for row in results:
         rate, nodes, memory, cost = (
             row[key]
-            for key in ("million_flit_hops_a_cpu_s", "nodes", "peak_growth_bytes", "cpu_s_a_simulated_us")
+            for key in (
+                "million_flit_hops_a_cpu_s",
+                "nodes",
+                "peak_growth_bytes",
+                "cpu_s_a_simulated_us",
+            )
         )
         assert isinstance(rate, dict)
         assert isinstance(nodes, dict)

@@ -1,13 +1,16 @@
 """The flit simulation, from Python and by command."""
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import runflat
-from command import STAGE, run
+from command import ROOT, STAGE, run
 from runflat import FlitOptions, Routing
+from runflat.study import read_plan
 from runflat.study.results import Results
 
 RING = "torus(4; 1; 4)"
@@ -140,3 +143,156 @@ def test_a_study_by_flits_says_what_has_no_figure(tmp_path: Path) -> None:
     wrong = run("study", "run", plan, "-o", tmp_path / "out2")
     assert wrong.status == 2
     assert "sc13" in wrong.err
+
+
+def test_a_message_takes_the_time_of_its_last_flit() -> None:
+    found = routed("xgft(1; 18; 1)", "minhop").simulate_flits("alltoall", size=2048)
+    one = routed("xgft(1; 2; 1)", "minhop").simulate_flits("bcast", size=2048)
+    # 860.1 ns of the public model without the 1 ns that a host pauses before a message.
+    assert one.latency_ns_mean == pytest.approx(859.1, rel=0.002)
+    assert one.latency_ns_p99 == pytest.approx(one.latency_ns_mean, rel=0.004)
+    assert found.latency_ns_mean is not None
+    assert found.latency_ns_median is not None
+    assert found.latency_ns_p99 is not None
+    # Later messages need not wait for the first credits, which arrive 28 ns after the first flit is made, and meet others.
+    assert 820 < found.latency_ns_median <= found.latency_ns_p99
+    assert found.latency_ns_mean < found.latency_ns_p99
+
+
+def test_the_memory_is_known_before_the_simulation() -> None:
+    told: list[float] = []
+    routing = routed("8-ary 2-tree", "minhop")
+    options = FlitOptions(precision=0.3)
+    found = routing.simulate_flits(
+        options=options,
+        starting=told.append,
+        progress=lambda now: bool(told) or now < 0,
+    )
+    assert found.outcome == "steady"
+    assert told == [found.memory_bytes]
+    assert 2**18 < found.memory_bytes < 2**24
+    answer = run("simulate", "8-ary 2-tree", "--mode", "flit", "--precision", "0.3", "--stats")
+    assert "MiB beside the fabric" in answer.err
+    assert "message latency" in answer.out
+
+
+def trace(folder: Path, *blocks: str) -> Path:
+    path = folder / "trace.goal"
+    ranks = (f"rank {rank} {{\n{block}\n}}\n" for rank, block in enumerate(blocks))
+    path.write_text(f"num_ranks {len(blocks)}\n" + "".join(ranks))
+    return path
+
+
+def test_a_trace_of_a_broadcast_sends_its_messages() -> None:
+    path = ROOT / "crates" / "core" / "tests" / "data" / "binary_tree_32.goal"
+    answer = run(
+        "simulate", "6-ary 2-tree", "--mode", "flit", "--traffic", "goal", "--param", f"file={path}", "--json"
+    )  # fmt: skip
+    assert answer.status == 0
+    assert (answer.json["outcome"], answer.json["messages"]) == ("complete", 31)
+    # Five rounds of one flit each, over one switch or three.
+    assert 5 * 200 < answer.json["simulated_ns"] < 5 * 1000
+
+
+def test_computations_take_their_time(tmp_path: Path) -> None:
+    routing = routed("xgft(1; 4; 1)", "minhop")
+
+    def took(*blocks: str) -> float:
+        found = routing.simulate_flits("goal", file=trace(tmp_path, *blocks))
+        assert found.outcome == "complete"
+        return found.simulated_ns
+
+    send, receive = "s: send 2048b to 1", "r: recv 2048b from 0"
+    alone = took(send, receive)
+    later, much_later = (
+        took(f"c: calc {time}\n{send}\ns requires c", receive) for time in (5000, 9000)
+    )
+    # At once, a host waits for the first credits, 28 ns after the first flit is made.
+    assert later == pytest.approx(alone + 5000 - 28, abs=0.5)
+    assert much_later == pytest.approx(later + 4000, abs=1e-6)
+    assert took(send, receive + "\nc: calc 700\nc requires r") == alone + 700
+    # Side by side with the message; one after the other on one processor, together on two.
+    assert took(send + "\nc: calc 100", receive) == alone
+    assert took(send + "\nc: calc 4000\nd: calc 3000", receive) == 7000
+    assert took(send + "\nc: calc 4000 cpu 0\nd: calc 3000 cpu 1", receive) == 4000
+    # What starts together with a send does not wait for it.
+    assert took(send + "\nc: calc 6000\nc irequires s", receive) == pytest.approx(6000, abs=1)
+
+
+def test_ranks_that_wait_for_ever_are_told(tmp_path: Path) -> None:
+    block = "r: recv 8b from {0}\ns: send 8b to {0}\ns requires r"
+    path = trace(tmp_path, block.format(1), block.format(0))
+    arguments = ["--mode", "flit", "--traffic", "goal", "--param", f"file={path}"]
+    answer = run("simulate", "4-ary 2-tree", *arguments, "--json")
+    assert answer.status == 1
+    assert (answer.json["outcome"], answer.json["throughput_gb_s"]) == ("stuck", None)
+    assert "rank 1 waits for a message from rank 0" in answer.json["stuck"]
+    shown = run("simulate", "4-ary 2-tree", *arguments)
+    assert "stuck; ranks wait" in shown.out
+    assert "rank 0 waits for a message from rank 1" in shown.out
+
+
+def test_traces_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    path = trace(tmp_path, *["c: calc 1"] * 9)
+
+    def said(*arguments: object) -> str:
+        answer = run("simulate", "2-ary 2-tree", "--traffic", "goal", *arguments)
+        assert answer.status == 2
+        return answer.err
+
+    file = f"file={path}"
+    assert "has 9 ranks, but there are only 4" in said("--mode", "flit", "--param", file)
+    assert "take the flit mode" in said("--param", file)
+    assert "give the parameter `file`" in said("--mode", "flit")
+    assert "nowhere.goal" in said("--mode", "flit", "--param", "file=nowhere.goal")
+    path.write_text("num_ranks 2\nrank 0 {\nl: put 8b to 1\n}\n")
+    assert "trace.goal:3: found `put`" in said("--mode", "flit", "--param", file)
+
+
+def test_a_plan_reads_a_trace_beside_it(tmp_path: Path) -> None:
+    trace(tmp_path, "s: send 4096b to 1", "r: recv 4096b from 0")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'title = "t"\nmachine = { make = "4-ary 2-tree" }\n[faults]\nlevels = ["0"]\nsamples = 1\n'
+        '[workload]\ntraffic = "goal"\nparams = { file = "trace.goal" }\n'
+        '[simulation]\nmode = "flit"\n[measure]\nlost_paths_patterns = 0\n'
+    )
+    keys = []
+    for size in ("4096", "8192"):
+        path = tmp_path / "trace.goal"
+        path.write_text(path.read_text().replace("4096", size))
+        done = run("study", "run", plan, "-o", tmp_path / size, "--json")
+        assert done.status == 0, done.err
+        rows = Results.read(tmp_path / size).throughput.to_rows()
+        assert {row["simulation"] for row in rows} == {"complete"}
+        keys.append(read_plan(plan).key)
+    assert keys[0] != keys[1]
+    plan.write_text(plan.read_text().replace('mode = "flit"', 'mode = "congestion"'))
+    wrong = run("study", "run", plan, "-o", tmp_path / "out")
+    assert wrong.status == 2
+    assert "take the flit mode" in wrong.err
+
+
+def test_a_recorded_matrix_is_read_from_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "bytes.csv"
+    path.write_text("0,100,0\n0,0,5000\n7,0,0\n")
+    arguments = ["--traffic", "matrix", "--param", f"file={path}", "--json"]
+    for mode in ("congestion", "flit"):
+        answer = run("simulate", "2-ary 2-tree", "--mode", mode, *arguments)
+        assert answer.status == 0
+        assert (answer.json["outcome"], answer.json["messages"]) == ("complete", 3)
+
+
+def test_own_workloads_run_flit_by_flit() -> None:
+    def phases(ranks: int, seed: int, size: str = "2048") -> list[Any]:
+        """Every rank to the next one, twice."""
+        return [np.array([[rank, (rank + 1) % ranks, int(size)] for rank in range(ranks)])] * 2
+
+    runflat.workload("next-twice", steady=False)(phases)
+    found = routed("4-ary 2-tree", "minhop").simulate_flits("next-twice", size=4096)
+    assert (found.outcome, found.messages) == ("complete", 32)
+    assert found.delivered_flits == 32 * 64
+    runflat.workload("next-for-ever", steady=True)(partial(phases, size="2048"))
+    options = FlitOptions(precision=0.2)
+    steady = routed("4-ary 2-tree", "minhop").simulate_flits("next-for-ever", options=options)
+    assert steady.outcome == "steady"

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from runflat import _core, plugins
 from runflat._core import FormatError, RoutingError, RunflatError, Table
 from runflat.faults import Faults
+from runflat.inputs import as_text
 from runflat.outcome import Refusal
-from runflat.routing import Routing, as_text
+from runflat.routing import Routing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,9 +20,7 @@ RECORDED = frozenset({"goal", "matrix"})
 """Workloads that are read from a file."""
 
 
-def texts(
-    traffic: str, params: Mapping[str, object], folder: Path | None = None
-) -> dict[str, str]:
+def texts(traffic: str, params: Mapping[str, object], folder: Path | None = None) -> dict[str, str]:
     """Write the parameters of a built-in workload as text.
 
     Parameters

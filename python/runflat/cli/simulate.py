@@ -255,7 +255,9 @@ def facts_of(result: Congestion | Flit) -> list[tuple[str, object]]:
     if isinstance(result, Flit) and result.latency_ns_mean is not None:
         latencies = (result.latency_ns_mean, result.latency_ns_median, result.latency_ns_p99)
         mean, median, p99 = (f"{value or 0:,.0f}" for value in latencies)
-        rows.append(("message latency", f"{mean} / {median} / {p99} ns (mean / median / 99th percentile)"))
+        rows.append(
+            ("message latency", f"{mean} / {median} / {p99} ns (mean / median / 99th percentile)")
+        )
     # Rates of a simulation that came to no end say nothing.
     if received.size and result.throughput_gb_s is not None:
         low, mid, high = np.quantile(received, [0, 0.5, 1])

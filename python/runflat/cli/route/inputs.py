@@ -12,7 +12,8 @@ import click
 from runflat import Machine, Refusal, Routing, _core, engine_names
 from runflat._core import FormatError, RoutingError
 from runflat.cli.options import show_warnings
-from runflat.routing import engine_name, read_file
+from runflat.inputs import read_file
+from runflat.routing import engine_name
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
