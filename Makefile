@@ -36,6 +36,7 @@ bench: $(VENV)/.built $(VENV)/.dev
 
 # The papers' figures and tables, each compared with its record; `papers-full` takes every sample and walks it again.
 TABLE2 := papers/hoefler-domke-2014/table2
+RESULTS := papers/hoefler-domke-2014/results
 papers: $(VENV)/.built
 	@for plan in plan:expected failed-links:failed-links failed-switches:failed-switches; do \
 	  $(BIN)/runflat study run $(TABLE2)/$${plan%%:*}.toml -o out/table2/$${plan%%:*} --json >/dev/null \
@@ -43,9 +44,11 @@ papers: $(VENV)/.built
 
 papers-full: papers $(VENV)/.dev
 	RUNFLAT_SAMPLES=10 $(BIN)/pytest tests/papers
-	@for plan in 1-balanced-tree 2-unbalanced-tree; do \
-	  $(BIN)/runflat study run papers/hoefler-domke-2014/results/$$plan.toml -o out/results/$$plan --json >/dev/null \
-	  && $(BIN)/python papers/hoefler-domke-2014/results/table.py out/results/$$plan $$plan.csv || exit 1; done
+	$(BIN)/runflat study run $(TABLE2)/simulated.toml -o out/results/simulated
+	$(BIN)/python $(RESULTS)/table.py out/results/simulated ../table2/simulated.csv
+	@for plan in 1-balanced-tree 2-unbalanced-tree 3-mesh case-1-tsubame2 case-2-deimos 5-larger; do \
+	  $(BIN)/runflat study run $(RESULTS)/$$plan.toml -o out/results/$$plan \
+	  && $(BIN)/python $(RESULTS)/table.py out/results/$$plan $$plan.csv || exit 1; done
 
 docs:
 	cargo doc --workspace --no-deps --locked

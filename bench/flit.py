@@ -31,6 +31,14 @@ FABRICS: tuple[tuple[str, str, float], ...] = (
 )
 """Fabric, engine, and how many microseconds are simulated."""
 
+STEADY = (
+    ("kary-ntree(14; 3; 2200)", "dfsssp"),
+    ("torus(7,7,7; 4; 6)", "torus-2QoS"),
+    ("dragonfly(7; 14; 7; 23)", "dfsssp"),
+    ("kautz(7; 3; 1; 6)", "lash"),
+)
+"""Result 5 of the fail-in-place study: until the steady state, with default options; aim: under two minutes."""
+
 PEERS = (
     ("InfiniBand model for OMNeT++, flit by flit", 0.08, 0.13),
     ("BookSim2, flit by flit", 0.6, 0.6),
@@ -63,26 +71,58 @@ def simulate(fabric: str, engine: str, micros: float) -> dict[str, float]:
     }
 
 
-def measure(at: int) -> dict[str, object]:
-    fabric, engine, micros = FABRICS[at]
+def until_steady(fabric: str, engine: str) -> dict[str, float]:
+    machine = runflat.make(fabric)
+    routing = machine.route(engine)
+    assert isinstance(routing, runflat.Routing)
+    found: list[runflat.Flit] = []
+    result = timed(lambda: found.append(routing.simulate_flits("uniform")))
+    flit = found[0]
+    assert flit.outcome == "steady"
+    assert flit.throughput_gb_s is not None
+    return result | {
+        "nodes": machine.node_count,
+        "throughput_gb_s": flit.throughput_gb_s,
+        "simulated_us": flit.simulated_ns / 1000,
+    }
+
+
+def repeated(what: str, at: int, repeats: int) -> dict[str, object]:
+    """Run a measurement in processes of its own."""
     runs = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         child = subprocess.run(
-            [sys.executable, __file__, str(at)], capture_output=True, text=True, check=True
+            [sys.executable, __file__, what, str(at)], capture_output=True, text=True, check=True
         )
         runs.append(json.loads(child.stdout))
-    summary: dict[str, object] = {"fabric": fabric, "engine": engine, "simulated_us": micros}
-    return summary | {key: record.spread([run[key] for run in runs]) for key in runs[0]}
+    return {key: record.spread([run[key] for run in runs]) for key in runs[0]}
+
+
+def measure(at: int) -> dict[str, object]:
+    fabric, engine, micros = FABRICS[at]
+    own: dict[str, object] = {"fabric": fabric, "engine": engine, "simulated_us": micros}
+    return own | repeated("speed", at, REPEATS)
+
+
+def measure_steady(at: int) -> dict[str, object]:
+    fabric, engine = STEADY[at]
+    return {"fabric": fabric, "engine": engine, "aim_wall_s": 120} | repeated("steady", at, 1)
 
 
 def main() -> None:
-    if len(sys.argv) == 2:
-        print(json.dumps(simulate(*FABRICS[int(sys.argv[1])])))
+    if len(sys.argv) > 1:
+        what, at = sys.argv[1], int(sys.argv[2])
+        done = simulate(*FABRICS[at]) if what == "speed" else until_steady(*STEADY[at])
+        print(json.dumps(done))
         return
     head = record.head("make bench", REPEATS)
     results = [measure(at) for at in range(len(FABRICS))]
+    steady = [measure_steady(at) for at in range(len(STEADY))]
     peers = [{"simulator": name, "least": least, "most": most} for name, least, most in PEERS]
-    record.save(HERE / "flit.json", head | {"results": results, "peers_not_measured_here": peers})
+    record.save(
+        HERE / "flit.json",
+        head | {"results": results, "steady": steady, "peers_not_measured_here": peers},
+    )
     print(f"{head['processor']}, {head['cores']} cores, {REPEATS} repeats, commit {head['commit']}")
     print(
         f"{'':26} {'engine':>10} {'nodes':>6} {'M flit-hops a cpu s (min-max)':>30} {'us a cpu s':>10} {'MiB':>5}"
@@ -105,6 +145,16 @@ def main() -> None:
         size, speed = memory["median"] / 2**20, 1 / cost["median"]
         print(
             f"{row['fabric']:26} {row['engine']:>10} {nodes['median']:6.0f} {spread:>30} {speed:10.1f} {size:5.0f}"
+        )
+    print("until the steady state, one thread, one run:")
+    for row in steady:
+        cpu, rate, micros = (row[key] for key in ("cpu_s", "throughput_gb_s", "simulated_us"))
+        assert isinstance(cpu, dict)
+        assert isinstance(rate, dict)
+        assert isinstance(micros, dict)
+        print(
+            f"{row['fabric']:26} {row['engine']:>10} {cpu['median']:8.1f} cpu s {rate['median']:8.0f} GB/s"
+            f" after {micros['median']:,.0f} us"
         )
 
 

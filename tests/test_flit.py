@@ -139,6 +139,7 @@ def test_a_study_by_flits_says_what_has_no_figure(tmp_path: Path) -> None:
     assert rows[0]["throughput_gb_s"] is None
     assert "deadlock" in rows[0]["reason"]
     assert rows[1]["throughput_gb_s"] > 1
+    assert 500 < rows[1]["latency_ns_mean"] < rows[1]["latency_ns_p99"]
     plan.write_text(plan.read_text().replace("precision = 0.2", 'preset = "sc13"'))
     wrong = run("study", "run", plan, "-o", tmp_path / "out2")
     assert wrong.status == 2
@@ -267,6 +268,13 @@ def test_a_plan_reads_a_trace_beside_it(tmp_path: Path) -> None:
         assert {row["simulation"] for row in rows} == {"complete"}
         keys.append(read_plan(plan).key)
     assert keys[0] != keys[1]
+    block = "r: recv 8b from {0}\ns: send 8b to {0}\ns requires r"
+    trace(tmp_path, block.format(1), block.format(0))
+    done = run("study", "run", plan, "-o", tmp_path / "stuck", "--json")
+    rows = Results.read(tmp_path / "stuck").throughput.to_rows()
+    assert {(row["simulation"], row["reason"]) for row in rows} == {
+        ("stuck", "ranks wait for messages that never come")
+    }
     plan.write_text(plan.read_text().replace('mode = "flit"', 'mode = "congestion"'))
     wrong = run("study", "run", plan, "-o", tmp_path / "out")
     assert wrong.status == 2

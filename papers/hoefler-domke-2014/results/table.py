@@ -3,8 +3,9 @@
     python table.py FOLDER RECORD.csv          print the table; exit 1 if it is not the record
     python table.py FOLDER RECORD.csv --write  make it the record
 
-A cell is the mean over patterns in GB/s, or what kept patterns from having a throughput. Runs are the same on every machine,
-so the record is compared digit by digit.
+A cell is the mean over patterns in GB/s, or what kept patterns from having a throughput; the last columns are the regression of
+throughput over failed cables and switches, as in the paper's Tables III and IV (GB/s, GB/s a failed part, R2). Runs are the same
+on every machine, so the record is compared digit by digit.
 """
 
 from __future__ import annotations
@@ -14,19 +15,28 @@ import io
 import sys
 from pathlib import Path
 
+from runflat.study.answer import fit
 from runflat.study.results import Results
+
+FIT = {"intercept": ".1f", "slope": ".3f", "r2": ".2f"}
+"""Columns of the regression, and how they are written."""
 
 
 def table(results: Results) -> list[list[str]]:
-    """Make the rows: machine, engine, then a cell a level."""
+    """Make the rows: machine, engine, then a cell a level and the regression."""
     rows = results.throughput.to_rows()
     levels = list(dict.fromkeys(row["level"] for row in rows))
     keys = dict.fromkeys((row["machine"], row["engine"]) for row in rows)
-    made = [["machine", "engine", *levels]]
+    made = [["machine", "engine", *levels, *FIT]]
     for machine, engine in keys:
         own = [row for row in rows if (row["machine"], row["engine"]) == (machine, engine)]
         cells = [cell([row for row in own if row["level"] == level]) for level in levels]
-        made.append([machine, engine, *cells])
+        line = fit(results, machine, engine) or {}
+        fitted = [
+            "" if (value := line.get(key)) is None else f"{value:{form}}"
+            for key, form in FIT.items()
+        ]
+        made.append([machine, engine, *cells, *fitted])
     return made
 
 

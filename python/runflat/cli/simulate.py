@@ -210,7 +210,12 @@ def command(
 
 def say_memory(most_bytes: int) -> None:
     """Say what a simulation takes before it begins."""
-    click.echo(f"simulating in at most {most_bytes / 2**20:,.0f} MiB beside the fabric", err=True)
+    click.echo(f"simulating in at most {mebibytes(most_bytes)} beside the fabric", err=True)
+
+
+def mebibytes(size: int) -> str:
+    """Write a size in MiB."""
+    return f"{size / 2**20:,.1f} MiB"
 
 
 class Progress:
@@ -277,7 +282,7 @@ def stats_of(result: Congestion | Flit, cpu_seconds: float) -> list[tuple[str, o
             ("flits that arrived", result.delivered_flits),
             ("flit-hops", f"{result.flit_hops:,} ({rate:,.1f} million per processor second)"),
             ("events", result.events),
-            ("memory, at most", f"{result.memory_bytes / 2**20:,.0f} MiB"),
+            ("memory, at most", mebibytes(result.memory_bytes)),
         ]
     return rows
 

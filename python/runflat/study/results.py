@@ -51,6 +51,8 @@ COLUMNS = {
         ("simulation", "str"),
         ("throughput_gb_s", "float"),
         ("half_width_gb_s", "float"),
+        ("latency_ns_mean", "float"),
+        ("latency_ns_p99", "float"),
         ("simulated_ns", "float"),
         ("collision_max", "int"),
         ("unrouted_messages", "int"),

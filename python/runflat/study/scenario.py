@@ -265,6 +265,8 @@ class ScenarioSet:
             return {
                 "simulation": flit.outcome,
                 "half_width_gb_s": flit.half_width_gb_s,
+                "latency_ns_mean": flit.latency_ns_mean,
+                "latency_ns_p99": flit.latency_ns_p99,
                 **_measured(flit),
             }
         injection = simulation.injection_gb_s
@@ -331,6 +333,7 @@ def _measured(result: Congestion | Flit) -> Row:
 
 UNMEASURED = {
     "deadlock": "the simulation ended in a deadlock",
+    "stuck": "ranks wait for messages that never come",
     "saturated": "rates did not become certain in the time allowed",
     "cut_short": "the time allowed for the simulation was over too soon",
 }
