@@ -159,7 +159,7 @@ class _FlitInputs(TypedDict):
     parameters: Mapping[str, str]
     precision: float
     most_us: float
-    starting: Callable[[int], object] | None
+    starting: Callable[[int], bool] | None
     progress: Callable[[float], bool] | None
 
 @type_check_only

@@ -14,7 +14,7 @@ from runflat.outcome import Check, Update
 from runflat.simulation import Congestion, Flit, FlitOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -318,7 +318,6 @@ class Routing:
         *,
         seed: int = 1,
         options: FlitOptions | None = None,
-        starting: Callable[[int], object] | None = None,
         progress: Callable[[float], bool] | None = None,
         **params: object,
     ) -> Flit:
@@ -334,8 +333,6 @@ class Routing:
             For what is drawn at random.
         options : FlitOptions, optional
             Hosts, switches and cables, and when to stop.
-        starting : callable, optional
-            Called before the simulation with the bytes that it takes at the most.
         progress : callable, optional
             Called now and then with the simulated time in ns; returns whether to go on.
         **params
@@ -351,6 +348,34 @@ class Routing:
         WorkloadError
             If there is no such workload, preset or parameter, or a value does not fit.
         """
+        return Flit(**self._flits(traffic, seed, options, params, None, progress))
+
+    def flit_memory(
+        self,
+        traffic: str = "uniform",
+        *,
+        seed: int = 1,
+        options: FlitOptions | None = None,
+        **params: object,
+    ) -> int:
+        """Return the bytes that `simulate_flits` takes at the most for the same, beside the fabric and its tables.
+
+        Raises
+        ------
+        WorkloadError
+            As `simulate_flits`.
+        """
+        return self._flits(traffic, seed, options, params, lambda _: False, None)["memory_bytes"]
+
+    def _flits(
+        self,
+        traffic: str,
+        seed: int,
+        options: FlitOptions | None,
+        params: Mapping[str, object],
+        starting: Callable[[int], bool] | None,
+        progress: Callable[[float], bool] | None,
+    ) -> _core._Flit:
         chosen = FlitOptions() if options is None else options
         if not 0 < chosen.precision < 1:
             raise WorkloadError(f"`precision` is a number from 0 to 1, got {chosen.precision}")
@@ -369,8 +394,8 @@ class Routing:
         own = workloads.own_phases(traffic, params, self.machine.rank_count, seed)
         if own is None:
             texts = workloads.texts(traffic, params)
-            return Flit(**self._core.simulate_flits(traffic, texts, seed, inputs))
-        return Flit(**self._core.simulate_flit_phases(*own, inputs))
+            return self._core.simulate_flits(traffic, texts, seed, inputs)
+        return self._core.simulate_flit_phases(*own, inputs)
 
     def __repr__(self) -> str:
         return f"<runflat.Routing of {self.machine.name} by {self.engine or 'given tables'}>"

@@ -1,6 +1,8 @@
 //! The flit simulation of workloads.
 
-use numpy::IntoPyArray;
+use std::sync::Mutex;
+
+use numpy::ToPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use runflat_core::machine::{Machine, Names, SwitchGraph};
@@ -35,7 +37,7 @@ pub struct FlitInputs {
     precision: f64,
     #[pyo3(item)]
     most_us: f64,
-    /// Called before the simulation with the bytes that it takes at the most.
+    /// Called before the simulation with the bytes that it takes at the most; returns whether to run it.
     #[pyo3(item)]
     starting: Option<Py<PyAny>>,
     /// Called after each batch with the simulated time in ns; returns whether to go on.
@@ -83,14 +85,17 @@ pub fn run<'py>(
     inputs: &FlitInputs,
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = inputs.options()?;
-    let run = py
-        .detach(|| Simulation::run(routing, work, &options, inputs))
-        .map_err(raise::<WorkloadError>)?;
-    report(py, routing.view.machine(), run)
+    let (run, memory_bytes) = py.detach(|| Simulation::run(routing, work, &options, inputs))?;
+    let fields = PyDict::new(py);
+    fields.set_item("memory_bytes", memory_bytes)?;
+    if let Some(run) = run {
+        report(&fields, routing.view.machine(), &run)?;
+    }
+    Ok(fields)
 }
 
-/// What came out, and the bytes that it could take at the most.
-type Run = (FlitRun, u64);
+/// What came out, if it was run, and the bytes that it could take at the most.
+type Run = (Option<FlitRun>, u64);
 
 /// Everything that does not depend on who sends what.
 struct Simulation<'a> {
@@ -98,6 +103,8 @@ struct Simulation<'a> {
     options: &'a FlitOptions,
     rule: StopRule,
     inputs: &'a FlitInputs,
+    /// What Python raised when it was asked whether to go on.
+    raised: Mutex<Option<PyErr>>,
 }
 
 impl Simulation<'_> {
@@ -106,32 +113,37 @@ impl Simulation<'_> {
         work: &Work,
         options: &FlitOptions,
         inputs: &FlitInputs,
-    ) -> Result<Run, String> {
+    ) -> PyResult<Run> {
         let graph = SwitchGraph::new(&routing.view);
         let placement = placement::in_node_order(&routing.view);
         let ranks = placement.len() as u32;
         let network = Network::new(&graph, &routing.routing, &placement, options)
-            .map_err(|error| error.to_string())?;
-        let simulation = Simulation { network, options, rule: inputs.rule(work.steady()), inputs };
-        match work {
+            .map_err(raise::<WorkloadError>)?;
+        let rule = inputs.rule(work.steady());
+        let simulation = Simulation { network, options, rule, inputs, raised: Mutex::default() };
+        let run = match work {
             Work::Registered { bound, seed } => simulation.registered(bound, ranks, *seed),
             Work::Given { phases, steady } => simulation.given(phases, ranks, *steady),
+        };
+        match simulation.raised.into_inner() {
+            Ok(Some(error)) => Err(error),
+            _ => run,
         }
     }
 
-    fn registered(&self, bound: &BoundWorkload, ranks: u32, seed: Seed) -> Result<Run, String> {
-        match bound.injection(ranks).map_err(|error| error.to_string())? {
+    fn registered(&self, bound: &BoundWorkload, ranks: u32, seed: Seed) -> PyResult<Run> {
+        match bound.injection(ranks).map_err(raise::<WorkloadError>)? {
             Injection::Random(size) => {
                 let demand = Demand::of_messages(std::iter::once(size), self.options.mtu());
                 self.simulate(RandomTargets::new(ranks, size, seed), demand.endless())
             }
             Injection::Schedule => {
                 let schedule = bound.schedule(ranks, seed);
-                self.schedule(&schedule.map_err(|error| error.to_string())?)
+                self.schedule(&schedule.map_err(raise::<WorkloadError>)?)
             }
             Injection::Phases(count) => {
                 // Parameters that do not fit show in the first phase; messages of all phases are alike.
-                let first = bound.phase(ranks, 0, seed).map_err(|error| error.to_string())?;
+                let first = bound.phase(ranks, 0, seed).map_err(raise::<WorkloadError>)?;
                 let mut demand = self.demand(&first);
                 demand.packets = match bound.steady() {
                     true => u64::MAX,
@@ -145,12 +157,13 @@ impl Simulation<'_> {
         }
     }
 
-    fn given(&self, phases: &[Vec<u64>], ranks: u32, steady: bool) -> Result<Run, String> {
-        let phases: Vec<Traffic> =
-            phases.iter().map(|phase| traffic(ranks, phase)).collect::<Result<_, _>>()?;
+    fn given(&self, phases: &[Vec<u64>], ranks: u32, steady: bool) -> PyResult<Run> {
+        let phases: Result<Vec<Traffic>, String> =
+            phases.iter().map(|phase| traffic(ranks, phase)).collect();
+        let phases = phases.map_err(raise::<WorkloadError>)?;
         if !steady {
             let schedule = Schedule::from_phases(ranks, phases.into_iter().map(Ok));
-            return self.schedule(&schedule.map_err(|error| error.to_string())?);
+            return self.schedule(&schedule.map_err(raise::<WorkloadError>)?);
         }
         let sizes = phases.iter().flat_map(|phase| &phase.messages).map(|message| message.size);
         let demand = Demand::of_messages(sizes, self.options.mtu()).endless();
@@ -158,7 +171,7 @@ impl Simulation<'_> {
         self.simulate(Phases::new(ranks, phases.len() as u64, true, phase), demand)
     }
 
-    fn schedule(&self, schedule: &Schedule) -> Result<Run, String> {
+    fn schedule(&self, schedule: &Schedule) -> PyResult<Run> {
         let sizes = schedule.ops().iter().filter_map(|op| match op {
             Op::Send { size, .. } => Some(*size),
             _ => None,
@@ -172,38 +185,38 @@ impl Simulation<'_> {
         Demand::of_messages(sizes, self.options.mtu())
     }
 
-    fn simulate<S: Source>(&self, source: S, demand: Demand) -> Result<Run, String> {
+    fn simulate<S: Source>(&self, source: S, demand: Demand) -> PyResult<Run> {
         let memory_bytes = memory_bound(&self.network, self.options, demand);
-        self.inputs.starts(memory_bytes).map_err(|error| error.to_string())?;
-        let progress = |now| self.inputs.go_on(now);
-        Ok((simulate(&self.network, self.options, source, &self.rule, progress), memory_bytes))
-    }
-}
-
-impl FlitInputs {
-    fn starts(&self, memory_bytes: u64) -> PyResult<()> {
-        let Some(starting) = &self.starting else { return Ok(()) };
-        Python::attach(|py| starting.call1(py, (memory_bytes,)).map(|_| ()))
+        if !self.asks(self.inputs.starting.as_ref(), memory_bytes) {
+            return Ok((None, memory_bytes));
+        }
+        let nanos = |now: Picos| now.0 as f64 / 1000.0;
+        let progress = |now| self.asks(self.inputs.progress.as_ref(), nanos(now));
+        let run = simulate(&self.network, self.options, source, &self.rule, progress);
+        Ok((Some(run), memory_bytes))
     }
 
-    fn go_on(&self, now: Picos) -> bool {
+    /// Asks Python whether to go on; with nobody to ask, only a signal stops it.
+    fn asks<A>(&self, who: Option<&Py<PyAny>>, what: A) -> bool
+    where
+        A: for<'py> IntoPyObject<'py>,
+    {
         Python::attach(|py| {
-            // Ctrl-C ends the simulation like a limit; Python raises it afterwards.
-            if py.check_signals().is_err() {
-                return false;
-            }
-            let Some(progress) = &self.progress else { return true };
-            let answer = progress.call1(py, (now.0 as f64 / 1000.0,));
-            answer.and_then(|answer| answer.is_truthy(py)).unwrap_or(false)
+            let answer = py.check_signals().and_then(|()| match who {
+                Some(who) => who.call1(py, (what,))?.is_truthy(py),
+                None => Ok(true),
+            });
+            answer.unwrap_or_else(|error| {
+                if let Ok(mut raised) = self.raised.lock() {
+                    *raised = Some(error);
+                }
+                false
+            })
         })
     }
 }
 
-fn report<'py>(
-    py: Python<'py>,
-    machine: &Machine,
-    (run, memory_bytes): Run,
-) -> PyResult<Bound<'py, PyDict>> {
+fn report(fields: &Bound<'_, PyDict>, machine: &Machine, run: &FlitRun) -> PyResult<()> {
     let (outcome, cycle) = match &run.outcome {
         FlitOutcome::Steady => ("steady", None),
         FlitOutcome::Complete => ("complete", None),
@@ -222,7 +235,6 @@ fn report<'py>(
         cycle.iter().map(name).collect::<Vec<_>>()
     });
     let vls = cycle.map(|cycle| cycle.iter().map(|&(_, vl)| u32::from(vl)).collect::<Vec<_>>());
-    let fields = PyDict::new(py);
     fields.set_item("outcome", outcome)?;
     fields.set_item("cycle", channels)?;
     fields.set_item("cycle_vls", vls)?;
@@ -237,14 +249,12 @@ fn report<'py>(
     fields.set_item("latency_ns_mean", latency(Latencies::mean))?;
     fields.set_item("latency_ns_median", latency(|all| all.quantile(0.5)))?;
     fields.set_item("latency_ns_p99", latency(|all| all.quantile(0.99)))?;
-    fields.set_item("memory_bytes", memory_bytes)?;
     fields.set_item("messages", run.counts.messages)?;
     fields.set_item("unrouted_messages", run.unrouted_messages)?;
     fields.set_item("delivered_flits", run.counts.consumed_flits)?;
     fields.set_item("flit_hops", run.counts.flit_hops)?;
     fields.set_item("events", run.counts.events)?;
-    fields.set_item("received_gb_s", run.received_gb_s.into_pyarray(py))?;
-    Ok(fields)
+    fields.set_item("received_gb_s", run.received_gb_s.to_pyarray(fields.py()))
 }
 
 /// Refuses a preset or parameter that does not fit.

@@ -166,11 +166,13 @@ def command(
     started = time.process_time()
     result: Congestion | Flit
     if mode == "flit":
+        options, rest = flits.options(), read_params(params)
+        most_bytes = routing.flit_memory(traffic, seed=seed, options=options, **rest)
+        click.echo(f"simulating in at most {mebibytes(most_bytes)} beside the fabric", err=True)
         with Console(stderr=True).status("simulating") as status:
             result = routing.simulate_flits(
-                traffic, seed=seed, options=flits.options(), starting=say_memory,
-                progress=Progress(status.update), **read_params(params),
-            )  # fmt: skip
+                traffic, seed=seed, options=options, progress=Progress(status.update), **rest
+            )
     else:
         result = routing.simulate(
             traffic, seed=seed, injection_gb_s=injection_gb_s, **read_params(params)
@@ -206,11 +208,6 @@ def command(
         click.echo(result.stuck)
     warn(check.verdict, result, loop=check.cycle is not None)
     return finding
-
-
-def say_memory(most_bytes: int) -> None:
-    """Say what a simulation takes before it begins."""
-    click.echo(f"simulating in at most {mebibytes(most_bytes)} beside the fabric", err=True)
 
 
 def mebibytes(size: int) -> str:

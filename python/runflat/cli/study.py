@@ -71,6 +71,8 @@ def run(
     study = Study.read(plan)
     place = Path(folder) if folder is not None else Path("out") / Path(plan).stem
     part = _read_shard(shard)
+    if most_bytes := study.set.flit_memory():
+        click.echo(f"each flit simulation takes at most {most_bytes / 2**20:,.1f} MiB", err=True)
     with _progress(study.plan.title, hidden=no_progress) as report, _executor(executor) as pool:
         results = study.run(
             place, jobs=jobs, executor=pool, shard=part, progress=report, fresh=fresh

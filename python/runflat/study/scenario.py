@@ -170,6 +170,28 @@ class ScenarioSet:
             **engine.params,
         )
 
+    def flit_memory(self) -> int:
+        """Return the bytes that one flit simulation takes at the most; 0 if the plan has none.
+
+        Of the intact machines, each by the first engine that routes it.
+        """
+        simulation, workload = self.plan.simulation, self.plan.workload
+        if simulation.mode != "flit":
+            return 0
+        most = {}
+        for scenario in self.scenarios:
+            if scenario.machine in most or scenario.table != "throughput":
+                continue
+            routing = self.route(scenario, self.intact(scenario.machine))
+            if isinstance(routing, Routing):
+                most[scenario.machine] = routing.flit_memory(
+                    workload.traffic,
+                    seed=self.plan.seed,
+                    options=simulation.flit_options,
+                    **dict[str, Any](workload.params),
+                )
+        return max(most.values(), default=0)
+
     def machine_name(self, machine: int) -> str:
         """Return what reports call a machine."""
         return self.plan.machine[machine].name or self.intact(machine).name
