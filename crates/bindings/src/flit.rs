@@ -9,8 +9,9 @@ use runflat_core::machine::{Machine, Names, SwitchGraph};
 use runflat_core::params::Given;
 use runflat_core::recovery::placement;
 use runflat_core::rng::Seed;
+use runflat_core::sim::flit::network::check;
 use runflat_core::sim::flit::source::{Demand, Source};
-use runflat_core::sim::flit::sources::{Phases, RandomTargets, Scheduled};
+use runflat_core::sim::flit::sources::{Phases, RandomTargets, Scheduled, phases_memory};
 use runflat_core::sim::flit::{
     FlitOptions, FlitOutcome, FlitRun, Latencies, Network, PARAMETERS, PRESETS, StopRule,
     memory_bound, simulate,
@@ -52,7 +53,7 @@ impl FlitInputs {
     }
 
     fn rule(&self, steady: bool) -> StopRule {
-        let most = Picos((self.most_us * 1e6) as u64);
+        let most = Picos(((self.most_us * 1e6) as u64).max(1));
         StopRule { steady, precision: self.precision, most, ..StopRule::default() }
     }
 }
@@ -133,9 +134,9 @@ impl Simulation<'_> {
 
     fn registered(&self, bound: &BoundWorkload, ranks: u32, seed: Seed) -> PyResult<Run> {
         match bound.injection(ranks).map_err(raise::<WorkloadError>)? {
-            Injection::Random(size) => {
-                let demand = Demand::of_messages(std::iter::once(size), self.options.mtu());
-                self.simulate(RandomTargets::new(ranks, size, seed), demand.endless())
+            Injection::Random(draw) => {
+                let demand = Demand::of_messages(std::iter::once(draw.size), self.options.mtu());
+                self.simulate(RandomTargets::new(ranks, draw, seed), demand.endless())
             }
             Injection::Schedule => {
                 let schedule = bound.schedule(ranks, seed);
@@ -149,8 +150,12 @@ impl Simulation<'_> {
                     true => u64::MAX,
                     false => demand.packets.saturating_mul(count),
                 };
+                demand.held = phases_memory(first.messages.len(), count);
                 let phase = |at| {
-                    bound.phase(ranks, at, seed).unwrap_or(Traffic { ranks, messages: Vec::new() })
+                    let phase = bound.phase(ranks, at, seed);
+                    // INVARIANT: parameters that fit the first phase fit them all.
+                    #[allow(clippy::expect_used)]
+                    phase.expect("a phase was refused after others were not")
                 };
                 self.simulate(Phases::new(ranks, count, bound.steady(), phase), demand)
             }
@@ -166,7 +171,9 @@ impl Simulation<'_> {
             return self.schedule(&schedule.map_err(raise::<WorkloadError>)?);
         }
         let sizes = phases.iter().flat_map(|phase| &phase.messages).map(|message| message.size);
-        let demand = Demand::of_messages(sizes, self.options.mtu()).endless();
+        let mut demand = Demand::of_messages(sizes, self.options.mtu()).endless();
+        let largest = phases.iter().map(|phase| phase.messages.len()).max().unwrap_or(0);
+        demand.held = phases_memory(largest, phases.len() as u64);
         let phase = |at: u64| phases[at as usize].clone();
         self.simulate(Phases::new(ranks, phases.len() as u64, true, phase), demand)
     }
@@ -176,7 +183,8 @@ impl Simulation<'_> {
             Op::Send { size, .. } => Some(*size),
             _ => None,
         });
-        let demand = Demand::of_messages(sizes, self.options.mtu());
+        let mut demand = Demand::of_messages(sizes, self.options.mtu());
+        demand.held = Scheduled::memory(schedule);
         self.simulate(Scheduled::new(schedule), demand)
     }
 
@@ -261,7 +269,8 @@ fn report(fields: &Bound<'_, PyDict>, machine: &Machine, run: &FlitRun) -> PyRes
 #[pyfunction]
 pub fn check_flit_options(preset: &str, parameters: Given) -> PyResult<()> {
     let given = parameters.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    FlitOptions::of(preset, given).map(|_| ()).map_err(raise::<WorkloadError>)
+    let options = FlitOptions::of(preset, given).map_err(raise::<WorkloadError>)?;
+    check(&options, 1).map_err(raise::<WorkloadError>)
 }
 
 /// A name and a line that says what it is.

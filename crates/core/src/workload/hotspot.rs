@@ -1,9 +1,9 @@
 //! Hotspot: every rank sends a share of its messages to one or a few hot ranks, the rest evenly to all, for ever.
 //!
-//! A sender divides `share` of its messages evenly among the hot ranks other than itself, and the rest among all
+//! A simulator of single messages draws the receivers. As a phase: a sender divides `share` of its messages evenly among the hot ranks other than itself, and the rest among all
 //! others, the hot ones included; with a share of 1 there is no rest. The hot ranks stand at equal distances: rank
 //! `i n / targets` is the i-th. A rank that is the only hot one sends the rest alone. One phase, by sender, then
-//! receiver; a receiver of more messages stands there as often, so that whoever draws messages at random keeps the share.
+//! receiver; a receiver of more messages stands there as often.
 //!
 //! Source: Pfister, Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE
 //! Transactions on Computers 34(10), 1985: of `p` senders each gets at most `1 / (1 + h (p - 1))` of its rate, `h` the
@@ -11,7 +11,9 @@
 //! Departs from it: ranks send nothing to themselves.
 //! Limits: whole messages round the share, by at most 0.005; every message is held.
 
-use super::{MOST_MESSAGES, SIZE, Workload, WorkloadError, at_least_two, check_phase, message};
+use super::{
+    Draw, MOST_MESSAGES, SIZE, Workload, WorkloadError, at_least_two, check_phase, message,
+};
 use crate::params::{Args, Kind, Param};
 use crate::rng::Seed;
 use crate::traffic::Traffic;
@@ -51,6 +53,11 @@ impl Workload for Hotspot {
 
     fn steady(&self) -> bool {
         true
+    }
+
+    fn random_targets(&self, args: &Args) -> Option<Draw> {
+        let size = Bytes(args.int(SIZE.name));
+        Some(Draw { size, hot: args.count("targets"), share: args.real("share") })
     }
 
     fn phase_count(&self, ranks: u32, args: &Args) -> Result<u64, WorkloadError> {

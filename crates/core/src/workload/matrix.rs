@@ -2,7 +2,8 @@
 //!
 //! The text is comma-separated: line `i` holds what rank `i` sent to rank 0, 1, ... Empty lines and lines that start
 //! with `#` are skipped. What a rank sent to itself is left out, it crosses no network; pairs without bytes have no
-//! message. Fewer ranks than there are may take part; they are the first ones.
+//! message. Every rank begins with the rank behind it, so that not all send to one at a time. Fewer ranks than there are may
+//! take part; they are the first ones.
 
 use super::{FILE, TEXT, Workload, WorkloadError, check_phase, message};
 use crate::params::{Args, Param};
@@ -102,7 +103,7 @@ impl ByteMatrix {
         Bytes(self.bytes[source * self.ranks + target])
     }
 
-    /// The messages among the first of `ranks` ranks, by sender, then receiver.
+    /// The messages among the first of `ranks` ranks: by sender, each beginning with the rank behind it.
     ///
     /// # Errors
     /// If the matrix has more ranks.
@@ -112,9 +113,9 @@ impl ByteMatrix {
             return Err(WorkloadError::TraceRanks { file, rows: self.ranks, ranks });
         }
         let own = self.ranks as u32;
-        let pairs = (0..own).flat_map(|source| (0..own).map(move |target| (source, target)));
-        let messages = pairs
-            .filter(|(source, target)| source != target)
+        let others = move |source| (1..own).map(move |ahead| (source, (source + ahead) % own));
+        let messages = (0..own)
+            .flat_map(others)
             .map(|(source, target)| {
                 message(source, target, self.bytes(source as usize, target as usize))
             })

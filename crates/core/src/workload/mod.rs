@@ -36,9 +36,9 @@ pub trait Workload: Sync {
     fn params(&self) -> &'static [Param];
     /// Whether it is injected without end, so that rates matter, not times.
     fn steady(&self) -> bool;
-    /// The payload of every message if each goes to a rank drawn at random from all others, for ever; a simulator of
-    /// single messages then draws them and needs no phases.
-    fn random_targets(&self, _args: &Args) -> Option<Bytes> {
+    /// How receivers are drawn, if every message goes to one drawn at random, for ever; a simulator of single messages
+    /// then draws them and needs no phases.
+    fn random_targets(&self, _args: &Args) -> Option<Draw> {
         None
     }
     /// Whether a rank goes on to the next phase when it has sent its messages of this one, without waiting for those to it.
@@ -126,9 +126,9 @@ impl BoundWorkload {
     /// Parameters that do not fit the number of ranks.
     pub fn injection(&self, ranks: u32) -> Result<Injection, WorkloadError> {
         match self.workload.random_targets(&self.args) {
-            Some(size) => {
-                at_least_two(self.workload.name(), ranks)?;
-                Ok(Injection::Random(size))
+            Some(draw) => {
+                self.phase_fits(ranks)?;
+                Ok(Injection::Random(draw))
             }
             None if self.workload.free_running() => Ok(Injection::Phases(self.phase_count(ranks)?)),
             None => Ok(Injection::Schedule),
@@ -143,6 +143,9 @@ impl BoundWorkload {
         if flits && self.workload.schedule_only() {
             return self.schedule(ranks, Seed::default()).map(drop);
         }
+        if flits && self.workload.random_targets(&self.args).is_some() {
+            return Ok(self.phase_fits(ranks)?);
+        }
         Ok(self.phase_count(ranks).map(drop)?)
     }
 
@@ -154,6 +157,14 @@ impl BoundWorkload {
         self.workload.schedule(ranks, &self.args, seed)
     }
 
+    /// Refuses what the parameters of drawn messages do not fit, whatever their number.
+    fn phase_fits(&self, ranks: u32) -> Result<(), WorkloadError> {
+        match self.phase_count(ranks) {
+            Err(WorkloadError::TooManyMessages { .. }) | Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// See [`Workload::phase`].
     ///
     /// # Errors
@@ -163,11 +174,22 @@ impl BoundWorkload {
     }
 }
 
+/// How receivers are drawn: a share of all messages goes to hot ranks, the rest to any others, all alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Draw {
+    /// Payload of every message.
+    pub size: Bytes,
+    /// How many hot ranks there are, at equal distances; 0: none.
+    pub hot: u32,
+    /// What share of the messages goes to them.
+    pub share: f64,
+}
+
 /// How a simulator of single messages gets them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Injection {
-    /// Messages of that size, each to a rank drawn at random.
-    Random(Bytes),
+    /// Messages whose receivers are drawn.
+    Random(Draw),
     /// The messages of so many phases, each rank's one after the other.
     Phases(u64),
     /// Those of a schedule, in which ranks wait for what others send them.

@@ -6,7 +6,9 @@
 //! Source: Domke, Hoefler, Matsuoka, SC14: "infinite traffic generation (message size: 1 MTU)".
 //! Limits: every pair is held, with its path, so up to 8,192 ranks.
 
-use super::{MOST_MESSAGES, SIZE, Workload, WorkloadError, at_least_two, check_phase, message};
+use super::{
+    Draw, MOST_MESSAGES, SIZE, Workload, WorkloadError, at_least_two, check_phase, message,
+};
 use crate::params::{Args, Param};
 use crate::rng::Seed;
 use crate::traffic::Traffic;
@@ -32,8 +34,8 @@ impl Workload for Uniform {
         true
     }
 
-    fn random_targets(&self, args: &Args) -> Option<Bytes> {
-        Some(Bytes(args.int(SIZE.name)))
+    fn random_targets(&self, args: &Args) -> Option<Draw> {
+        Some(Draw { size: Bytes(args.int(SIZE.name)), hot: 0, share: 0.0 })
     }
 
     fn phase_count(&self, ranks: u32, _args: &Args) -> Result<u64, WorkloadError> {

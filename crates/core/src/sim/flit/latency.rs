@@ -16,21 +16,28 @@ pub struct Latencies {
     counts: Vec<u64>,
     count: u64,
     sum: f64,
+    least: u64,
+    most: u64,
 }
 
 impl Default for Latencies {
     fn default() -> Self {
-        Latencies { counts: vec![0; SLOTS], count: 0, sum: 0.0 }
+        Latencies { counts: vec![0; SLOTS], count: 0, sum: 0.0, least: u64::MAX, most: 0 }
     }
 }
 
 impl Latencies {
+    /// Bytes of one.
+    pub const MEMORY: u64 = (SLOTS * size_of::<u64>()) as u64;
+
     /// Counts one.
     #[inline]
     pub fn add(&mut self, latency: Picos) {
         self.counts[slot(latency.0)] += 1;
         self.count += 1;
         self.sum += latency.0 as f64;
+        self.least = self.least.min(latency.0);
+        self.most = self.most.max(latency.0);
     }
 
     /// Adds all of `other`.
@@ -38,6 +45,8 @@ impl Latencies {
         self.counts.iter_mut().zip(&other.counts).for_each(|(own, add)| *own += add);
         self.count += other.count;
         self.sum += other.sum;
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
     }
 
     /// The mean in ps; `None` of no messages.
@@ -55,7 +64,8 @@ impl Latencies {
             passed += count;
             passed >= wanted
         });
-        found.map(|slot| 0.5 * (lower(slot) + lower(slot + 1) - 1.0))
+        let middle = |slot| 0.5 * (lower(slot) + lower(slot + 1) - 1.0);
+        found.map(|slot| middle(slot).clamp(self.least as f64, self.most as f64))
     }
 }
 

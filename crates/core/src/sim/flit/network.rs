@@ -83,12 +83,14 @@ pub struct Way {
 pub enum NetworkError {
     /// Buffers shared out among lanes hold no packet.
     #[error(
-        "an input buffer of {buffer} flits shared by {lanes} lanes holds no packet of {mtu} flits; \
-         give larger buffers or fewer lanes"
+        "`buffer_flits` {buffer} shared by {lanes} lanes, each with `lane_flits` {most} at the most, holds no packet \
+         of {mtu} flits; give larger ones"
     )]
     SmallBuffer {
         /// Flits of the whole buffer.
         buffer: u32,
+        /// The most for one lane.
+        most: u32,
         /// Lanes in use.
         lanes: usize,
         /// Flits of a packet.
@@ -115,7 +117,7 @@ pub enum NetworkError {
         given: u32,
     },
     /// Packets of more flits than are counted.
-    #[error("`mtu_flits` must be 1 to {max}, got {given}", max = FlitOptions::MTU_FLITS_MAX)]
+    #[error("`mtu_bytes` must be 1 to {max} flits, got {given}", max = FlitOptions::MTU_FLITS_MAX)]
     LongPacket {
         /// The parameter.
         given: u32,
@@ -133,7 +135,7 @@ pub enum NetworkError {
     },
     /// Too many rates in one fabric.
     #[error(
-        "`host_flit`, `host_arbiter`, `switch_arbiter` and the rates of cables must be {PACES_MAX} different times \
+        "`host_flit_ns`, `host_arbiter_ns`, `switch_arbiter_ns` and the rates of cables must be {PACES_MAX} different times \
          at most, got {given}; give all cables one rate by `cable_gb_s`"
     )]
     Paces {
@@ -296,7 +298,11 @@ impl<'g> Network<'g> {
     }
 }
 
-fn check(options: &FlitOptions, lanes: usize) -> Result<(), NetworkError> {
+/// Refuses options by which no packet could ever be sent, whatever the fabric, if `lanes` lanes are in use.
+///
+/// # Errors
+/// The first of them.
+pub fn check(options: &FlitOptions, lanes: usize) -> Result<(), NetworkError> {
     let mtu = options.mtu_flits;
     if mtu == 0 || mtu > FlitOptions::MTU_FLITS_MAX {
         return Err(NetworkError::LongPacket { given: mtu });
@@ -307,7 +313,8 @@ fn check(options: &FlitOptions, lanes: usize) -> Result<(), NetworkError> {
     }
     let (buffer, per_lane) = (options.buffer_flits, options.lane_flits_of(lanes));
     if per_lane < mtu {
-        return Err(NetworkError::SmallBuffer { buffer, lanes, mtu });
+        let most = options.lane_flits;
+        return Err(NetworkError::SmallBuffer { buffer, most, lanes, mtu });
     }
     for flits in [options.host_output_flits, options.switch_output_flits] {
         if flits <= mtu {
@@ -316,14 +323,14 @@ fn check(options: &FlitOptions, lanes: usize) -> Result<(), NetworkError> {
     }
     // Whatever takes no time could act twice at one moment, and the order of such acts would be chance.
     let times = [
-        ("host_flit", options.host_flit),
-        ("host_latency", options.host_latency),
-        ("host_arbiter", options.host_arbiter),
-        ("sink_flit", options.sink_flit),
-        ("input_latency", options.input_latency),
-        ("output_latency", options.output_latency),
-        ("switch_arbiter", options.switch_arbiter),
-        ("credit_interval", options.credit_interval),
+        ("host_flit_ns", options.host_flit),
+        ("host_latency_ns", options.host_latency),
+        ("host_arbiter_ns", options.host_arbiter),
+        ("sink_flit_ns", options.sink_flit),
+        ("input_latency_ns", options.input_latency),
+        ("output_latency_ns", options.output_latency),
+        ("switch_arbiter_ns", options.switch_arbiter),
+        ("credit_interval_ns", options.credit_interval),
     ];
     match times.iter().find(|(_, time)| time.0 == 0) {
         Some(&(name, _)) => Err(NetworkError::Zero { name }),

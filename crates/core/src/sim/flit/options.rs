@@ -137,6 +137,12 @@ impl FlitOptions {
         }
     }
 
+    /// Propagation delay of a cable in ps: no cable takes no time, or what is sent would arrive before it is decided.
+    #[must_use]
+    pub fn cable_ps(&self) -> u64 {
+        self.cable.0.max(1)
+    }
+
     /// Payload of the largest packet.
     #[must_use]
     pub fn mtu(&self) -> Bytes {

@@ -8,7 +8,7 @@ pub const PARAMETERS: [(&str, &str); 22] = [
     ("flit_bytes", "bytes of a flit, the unit of credits"),
     ("mtu_bytes", "payload of the largest packet"),
     ("cable_gb_s", "rate of every cable in GB/s, or `own`: what the fabric file gives"),
-    ("cable_ns", "propagation delay of a cable"),
+    ("cable_ns", "propagation delay of a cable; 0 is simulated as 1 ps"),
     ("credit_bytes", "bytes of a flow-control packet"),
     ("credit_interval_ns", "time between flow-control packets of a lane"),
     ("host_flit_ns", "time in which a host makes a flit"),

@@ -5,7 +5,7 @@ use super::fast::{self, Counts, Fast};
 use super::latency::Latencies;
 use super::network::Network;
 use super::options::FlitOptions;
-use super::source::{Delivery, Demand, Next, Observer, PacketName, Send, Source};
+use super::source::{Consumed, Delivery, Demand, Next, Observer, Send, Source};
 use super::stop::Batches;
 use crate::units::Picos;
 use crate::workload::schedule::Stuck;
@@ -75,8 +75,15 @@ pub struct FlitRun {
 #[must_use]
 pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand) -> u64 {
     let ranks = network.rank_count();
-    let order = Order::new(ranks).next.len() * size_of::<u32>();
-    fast::memory_bound(network, options, demand) + Batches::memory(ranks) + order as u64
+    let (_, sources) = Watch::watched(ranks);
+    let watch = ranks * (sources * size_of::<u32>() + 2 * size_of::<u64>());
+    // One more part whenever the batches have doubled.
+    let latencies = Latencies::MEMORY * u64::from(usize::BITS);
+    fast::memory_bound(network, options, demand)
+        + Batches::memory(ranks)
+        + watch as u64
+        + latencies
+        + demand.held
 }
 
 /// Runs a workload until the rule says stop.
@@ -90,24 +97,20 @@ pub fn simulate<S: Source>(
     mut progress: impl FnMut(Picos) -> bool,
 ) -> FlitRun {
     let ranks = network.rank_count();
-    let metered = Metered {
-        source,
-        received: vec![0; ranks],
-        unrouted: 0,
-        last: Picos(0),
-        latencies: vec![Latencies::default()],
-    };
-    let mut fast = Fast::new(network, options, metered, Order::new(ranks));
+    let metered =
+        Metered { source, unrouted: 0, last: Picos(0), latencies: vec![Latencies::default()] };
+    let mut fast = Fast::new(network, options, metered, Watch::new(ranks));
     let mut batches = Batches::new(ranks);
     let mut all = vec![0u64; ranks];
     let mut now = Picos(0);
     let (mut count, mut looked) = (0usize, 0);
+    let batch = rule.batch.min(rule.most).max(Picos(1));
     let outcome = loop {
         let before = fast.counts().consumed_flits;
-        now = Picos((now.0 + rule.batch.0).min(rule.most.0.max(rule.batch.0)));
+        now = Picos(now.0 + batch.0).min(rule.most.max(batch));
         let more = fast.run(now);
         count += 1;
-        let received = &mut fast.source_mut().received;
+        let received = &mut fast.observer_mut().received;
         if rule.steady {
             batches.push(received);
         }
@@ -124,6 +127,10 @@ pub fn simulate<S: Source>(
             break FlitOutcome::Deadlock(cycle);
         }
         if !more && counts.consumed_flits == counts.flits {
+            if rule.steady {
+                // Nobody can send anything: that is how it will stay.
+                break FlitOutcome::Steady;
+            }
             let stuck = fast.source_mut().stuck();
             break stuck.map_or(FlitOutcome::Complete, |stuck| FlitOutcome::Stuck(Box::new(stuck)));
         }
@@ -167,6 +174,9 @@ impl FlitRun {
         self.received_gb_s = all.iter().map(|&bytes| bytes as f64 * over(self.time)).collect();
         match self.outcome {
             FlitOutcome::Complete => self.throughput_gb_s = Some(self.received_gb_s.iter().sum()),
+            FlitOutcome::Steady if self.counts.flits == 0 => {
+                (self.throughput_gb_s, self.half_width_gb_s) = (Some(0.0), Some(0.0));
+            }
             FlitOutcome::Steady => {
                 if let Some(found) = batches.estimate() {
                     let scale = over(rule.batch);
@@ -199,8 +209,6 @@ impl FlitRun {
 /// Counts what arrives.
 struct Metered<S> {
     source: S,
-    /// Payload by rank since it was last looked at.
-    received: Vec<u64>,
     unrouted: u64,
     /// When the last message arrived or, if later, the last computation ended.
     last: Picos,
@@ -220,8 +228,7 @@ impl<S: Source> Source for Metered<S> {
 
     #[inline]
     fn delivered(&mut self, delivery: Delivery, ready: &mut Vec<u32>) {
-        let Delivery { send, began, now, .. } = delivery;
-        self.received[send.target as usize] += send.bytes;
+        let Delivery { began, now, .. } = delivery;
         self.last = self.last.max(now);
         if let Some(latencies) = self.latencies.last_mut() {
             latencies.add(Picos(now.0 - began.0));
@@ -239,8 +246,11 @@ impl<S: Source> Source for Metered<S> {
     }
 }
 
-/// Checks that packets of a pair arrive in the order they were sent; of large machines those of some sources.
-struct Order {
+/// Counts payload, and checks that packets of a pair arrive in the order they were sent; of large machines those of some
+/// sources.
+struct Watch {
+    /// Payload by rank since it was last looked at.
+    received: Vec<u64>,
     /// Every so many-th source is watched.
     stride: u32,
     sources: usize,
@@ -248,19 +258,26 @@ struct Order {
     next: Vec<u32>,
 }
 
-impl Order {
+impl Watch {
     const MOST_PAIRS: usize = 1 << 22;
 
     fn new(ranks: usize) -> Self {
+        let (stride, sources) = Watch::watched(ranks);
+        Watch { received: vec![0; ranks], stride, sources, next: vec![0; ranks * sources] }
+    }
+
+    /// Every how many-th source is watched, and how many that are.
+    fn watched(ranks: usize) -> (u32, usize) {
         let stride = (ranks * ranks).div_ceil(Self::MOST_PAIRS).max(1);
-        let sources = ranks.div_ceil(stride);
-        Order { stride: stride as u32, sources, next: vec![0; ranks * sources] }
+        (stride as u32, ranks.div_ceil(stride))
     }
 }
 
-impl Observer for Order {
+impl Observer for Watch {
     #[inline]
-    fn consumed(&mut self, _now: Picos, target: u32, packet: PacketName, _flits: u32) {
+    fn consumed(&mut self, consumed: Consumed) {
+        let Consumed { target, packet, bytes, .. } = consumed;
+        self.received[target as usize] += bytes;
         if packet.source.is_multiple_of(self.stride) {
             let source = (packet.source / self.stride) as usize;
             let next = &mut self.next[target as usize * self.sources + source];

@@ -26,6 +26,17 @@ pub enum Next {
     Nothing,
 }
 
+impl Send {
+    /// Payload of its last packet, if none has more than `mtu`.
+    #[must_use]
+    pub fn last_packet(&self, mtu: Bytes) -> u64 {
+        match self.bytes % mtu.0 {
+            0 if self.bytes > 0 => mtu.0,
+            rest => rest,
+        }
+    }
+}
+
 /// A message that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
@@ -46,18 +57,20 @@ pub struct Demand {
     pub least: Bytes,
     /// Packets of all messages together; [`u64::MAX`] of sources without end.
     pub packets: u64,
+    /// Bytes that the source itself holds at the most.
+    pub held: u64,
 }
 
 impl Demand {
     /// That of messages of these sizes, cut into packets of at most `mtu`.
     #[must_use]
     pub fn of_messages(sizes: impl Iterator<Item = Bytes>, mtu: Bytes) -> Self {
-        let none = Demand { least: mtu, packets: 0 };
+        let none = Demand { least: mtu, packets: 0, held: 0 };
         sizes.fold(none, |found, size| {
             let last =
                 if size.0 > 0 && size.0.is_multiple_of(mtu.0) { mtu.0 } else { size.0 % mtu.0 };
             let packets = found.packets.saturating_add(size.0.div_ceil(mtu.0).max(1));
-            Demand { least: Bytes(found.least.0.min(last)), packets }
+            Demand { least: Bytes(found.least.0.min(last)), packets, held: 0 }
         })
     }
 
@@ -82,6 +95,9 @@ pub trait Source {
     /// There is no route for a message that was handed over.
     fn unrouted(&mut self, source: u32, send: Send);
 
+    /// None of so many messages of a rank in a row had a route: it is not asked again.
+    const MOST_UNROUTED: u64 = 1 << 16;
+
     /// Asked when nothing is left to happen: what ranks still wait for, if they do.
     fn stuck(&self) -> Option<Stuck> {
         None
@@ -97,15 +113,30 @@ pub struct PacketName {
     pub number: u32,
 }
 
+/// A packet that was consumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Consumed {
+    /// When the last flit was.
+    pub now: Picos,
+    /// The rank it was sent to.
+    pub target: u32,
+    /// The packet.
+    pub packet: PacketName,
+    /// Its flits, and the payload in them.
+    pub flits: u32,
+    /// In bytes.
+    pub bytes: u64,
+}
+
 /// Who watches.
 pub trait Observer {
     /// An arbiter gave its channel to a packet.
     #[inline]
     fn granted(&mut self, _now: Picos, _channel: ChannelId, _packet: PacketName) {}
 
-    /// The last flit of a packet was consumed by the rank it was sent to.
+    /// The last flit of a packet was consumed.
     #[inline]
-    fn consumed(&mut self, _now: Picos, _target: u32, _packet: PacketName, _flits: u32) {}
+    fn consumed(&mut self, _consumed: Consumed) {}
 }
 
 /// Nobody watches.

@@ -6,46 +6,67 @@ use std::collections::{BTreeMap, VecDeque};
 use super::source::{Delivery, Next, Send, Source};
 use crate::ids::Rank;
 use crate::rng::{Seed, Stream};
-use crate::traffic::Traffic;
-use crate::units::{Bytes, Picos};
+use crate::traffic::{Message, Traffic};
+use crate::units::Picos;
+use crate::workload::Draw;
 use crate::workload::schedule::{Op, OpId, Progress, Schedule, Stuck};
 
-/// Messages of one size, each to a rank drawn at random from all others, for ever.
+/// Messages of one size, each to a rank drawn at random, for ever.
 #[derive(Clone, Debug)]
 pub struct RandomTargets {
-    size: Bytes,
+    draw: Draw,
     streams: Vec<Stream>,
-    unrouted: u64,
 }
 
 impl RandomTargets {
     /// Draws are those of `seed`, a stream a rank, so they do not depend on timing.
     #[must_use]
-    pub fn new(ranks: u32, size: Bytes, seed: Seed) -> Self {
+    pub fn new(ranks: u32, draw: Draw, seed: Seed) -> Self {
         let stream = |rank| seed.stream("flit targets", rank);
-        RandomTargets { size, streams: (0..u64::from(ranks)).map(stream).collect(), unrouted: 0 }
+        RandomTargets { draw, streams: (0..u64::from(ranks)).map(stream).collect() }
     }
 
-    /// Draws of a rank that no route serves before it gives up.
-    const TRIES: u64 = 1_000_000;
+    /// A hot rank other than `rank`; `None` if there is none.
+    fn hot_rank(&mut self, rank: u32) -> Option<u32> {
+        let (ranks, hot) = (self.streams.len() as u64, u64::from(self.draw.hot));
+        let at = |index: u64| (index * ranks / hot) as u32;
+        let own = (0..hot).find(|&index| at(index) == rank);
+        let others = hot - u64::from(own.is_some());
+        if others == 0 {
+            return None;
+        }
+        let drawn = self.streams[rank as usize].below(others);
+        Some(at(drawn + u64::from(own.is_some_and(|own| drawn >= own))))
+    }
+
+    /// Any other rank.
+    fn any_rank(&mut self, rank: u32) -> u32 {
+        let others = self.streams.len() as u64 - 1;
+        let drawn = self.streams[rank as usize].below(others) as u32;
+        drawn + u32::from(drawn >= rank)
+    }
 }
 
 impl Source for RandomTargets {
     fn next(&mut self, rank: u32, _now: Picos) -> Next {
-        let others = self.streams.len() as u64 - 1;
-        if others == 0 || self.unrouted > Self::TRIES {
+        if self.streams.len() < 2 {
             return Next::Nothing;
         }
-        let drawn = self.streams[rank as usize].below(others) as u32;
-        let target = drawn + u32::from(drawn >= rank);
-        Next::Message(Send { target, bytes: self.size.0, tag: 0 })
+        let Draw { size, hot, share } = self.draw;
+        let is_hot = hot > 0 && self.streams[rank as usize].unit() < share;
+        let target = match is_hot.then(|| self.hot_rank(rank)) {
+            None => self.any_rank(rank),
+            Some(Some(target)) => target,
+            // The only hot rank sends the rest alone, if there is a rest.
+            Some(None) if share < 1.0 => self.any_rank(rank),
+            Some(None) => return Next::Nothing,
+        };
+        Next::Message(Send { target, bytes: size.0, tag: 0 })
     }
 
     fn delivered(&mut self, _delivery: Delivery, _ready: &mut Vec<u32>) {}
 
-    fn unrouted(&mut self, _source: u32, _send: Send) {
-        self.unrouted += 1;
-    }
+    fn unrouted(&mut self, _source: u32, _send: Send) {}
 }
 
 /// The messages of phases, each rank's one after the other: a rank begins with its next message when it has sent the last
@@ -70,10 +91,19 @@ struct Held {
     sends: Vec<Send>,
 }
 
-impl<F: FnMut(u64) -> Traffic> Phases<F> {
-    /// Messages that are held at the most, unless a single phase has more.
-    const MOST_HELD: usize = 1 << 22;
+/// Messages that [`Phases`] hold at the most, unless a single phase has more.
+const MOST_HELD: usize = 1 << 22;
 
+/// Bytes that [`Phases`] hold at the most, of `count` phases of so many messages.
+#[must_use]
+pub fn phases_memory(messages: usize, count: u64) -> u64 {
+    let (one, most) = (messages as u64, MOST_HELD as u64);
+    let held = one.saturating_mul(count).min(most).max(one);
+    // While one is worked out, it is there twice, once as messages.
+    (held + one) * size_of::<Send>() as u64 + one * size_of::<Message>() as u64
+}
+
+impl<F: FnMut(u64) -> Traffic> Phases<F> {
     /// The phases `0..count` that `phase` works out, the same whenever asked, once or for ever.
     pub fn new(ranks: u32, count: u64, forever: bool, phase: F) -> Self {
         let at = vec![(0, 0); ranks as usize];
@@ -109,7 +139,7 @@ impl<F: FnMut(u64) -> Traffic> Phases<F> {
         self.messages += sends.len();
         self.held.insert(number, Held { first, sends });
         self.oldest.push_back(number);
-        while self.messages > Self::MOST_HELD && self.oldest.len() > 1 {
+        while self.messages > MOST_HELD && self.oldest.len() > 1 {
             let given_up = self.oldest.pop_front().and_then(|oldest| self.held.remove(&oldest));
             self.messages -= given_up.map_or(0, |held| held.sends.len());
         }
@@ -159,6 +189,12 @@ struct Running {
 }
 
 impl<'s> Scheduled<'s> {
+    /// Bytes that a schedule and running it take.
+    #[must_use]
+    pub fn memory(schedule: &Schedule) -> u64 {
+        schedule.memory() + Progress::memory(schedule)
+    }
+
     /// The schedule from its beginning.
     #[must_use]
     pub fn new(schedule: &'s Schedule) -> Self {
@@ -169,7 +205,7 @@ impl<'s> Scheduled<'s> {
     fn complete(&mut self, op: OpId) {
         let told = self.progress.complete(op);
         // INVARIANT: what was taken from `progress` runs until it is told complete, once.
-        debug_assert_eq!(told, Ok(()));
+        assert_eq!(told, Ok(()));
     }
 
     /// Starts the computations that `rank` may start at `now`.
@@ -222,7 +258,7 @@ impl Source for Scheduled<'_> {
         let (target, now) = (delivery.send.target, delivery.now);
         self.catch_up(target, now);
         let told = self.progress.arrived_of(OpId(delivery.send.tag));
-        debug_assert_eq!(told, Ok(()));
+        assert_eq!(told, Ok(()));
         self.compute(target, now);
         if self.progress.has_send(Rank(target)) || self.first_end(target).is_some() {
             ready.push(target);

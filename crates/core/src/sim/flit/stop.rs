@@ -127,6 +127,10 @@ impl Estimate {
     pub fn is_steady(&self, precision: f64) -> bool {
         let sinks = self.mean.len() as f64;
         let allowed = precision * self.mean.iter().sum::<f64>() / sinks;
+        if allowed <= 0.0 {
+            // Nothing has arrived yet.
+            return false;
+        }
         let narrow = self.half_width.iter().filter(|&&half| half <= allowed).count();
         narrow as f64 >= SHARE * sinks
     }

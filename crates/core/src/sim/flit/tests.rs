@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::deadlock;
 use super::fast::Fast;
 use super::network::Network;
 use super::options::FlitOptions;
 use super::reference::Reference;
-use super::source::{Delivery, Next, Observer, PacketName, Send, Source};
-use super::sources::{Phases, RandomTargets};
+use super::source::{Consumed, Delivery, Next, Observer, PacketName, Send, Source};
+use super::sources::{Phases, RandomTargets, Scheduled};
 use super::{FlitOutcome, FlitRun, StopRule, simulate};
 use crate::ids::{ChannelId, Rank};
 use crate::machine::samples::{generated, ring};
@@ -18,7 +19,8 @@ use crate::recovery::routing::{Lanes, Outcome, RouteOptions, Routing, engines};
 use crate::rng::{Seed, Stream};
 use crate::traffic::{Message, Traffic};
 use crate::units::{Bytes, LinkRate, Picos};
-use crate::workload;
+use crate::workload::schedule::Schedule;
+use crate::workload::{self, Draw};
 
 /// Messages of random sizes to random targets, some only when another has arrived, some only after a while.
 struct Drawn {
@@ -81,7 +83,7 @@ impl Source for Drawn {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Trace {
     granted: Vec<(u64, ChannelId, PacketName)>,
-    consumed: Vec<(u64, u32, PacketName, u32)>,
+    consumed: Vec<Consumed>,
 }
 
 impl Observer for Trace {
@@ -89,8 +91,8 @@ impl Observer for Trace {
         self.granted.push((now.0, channel, packet));
     }
 
-    fn consumed(&mut self, now: Picos, target: u32, packet: PacketName, flits: u32) {
-        self.consumed.push((now.0, target, packet, flits));
+    fn consumed(&mut self, consumed: Consumed) {
+        self.consumed.push(consumed);
     }
 }
 
@@ -149,6 +151,9 @@ fn drawn_options(stream: &mut Stream) -> FlitOptions {
         credit_interval: time(600_000),
         ..FlitOptions::default()
     };
+    if stream.below(8) == 0 {
+        options.cable = Picos(0);
+    }
     options.mtu_flits = 1 + stream.below(32) as u32;
     options.input_speedup = 1 + stream.below(3) as u32;
     options.host_output_flits = options.mtu_flits + 1 + stream.below(40) as u32;
@@ -180,6 +185,76 @@ fn drawn_routing(graph: &SwitchGraph<'_>, stream: &mut Stream) -> Routing {
             Routing::in_lanes(routing.lft, Lanes::PerPair(levels))
         }
         _ => routing,
+    }
+}
+
+/// Packets of messages around a ring of steps, each rank's next when it has received the one before.
+fn drawn_schedule(ranks: u32, stream: &mut Stream) -> Schedule {
+    let phase = |_| {
+        let ahead = 1 + stream.below(u64::from(ranks - 1)) as u32;
+        let size = Bytes(stream.below(5000));
+        let message = |rank| {
+            let target = Rank((rank + ahead) % ranks);
+            Message { source: Rank(rank), target, size }
+        };
+        Ok(Traffic { ranks, messages: (0..ranks).map(message).collect() })
+    };
+    Schedule::from_phases(ranks, (0..8).map(phase)).unwrap()
+}
+
+#[test]
+fn schedules_are_run_alike() {
+    for seed in 0..seeds() / 4 {
+        let mut stream = Seed(seed).stream("schedule", 0);
+        let view = View::intact(Arc::new(drawn_machine(&mut stream)));
+        let graph = SwitchGraph::new(&view);
+        let routing = drawn_routing(&graph, &mut stream);
+        let placement = placement::in_node_order(&view);
+        let options = drawn_options(&mut stream);
+        let schedule = drawn_schedule(placement.len() as u32, &mut stream);
+        let network = Network::new(&graph, &routing, &placement, &options).unwrap();
+        let end = Picos(2_000_000_000);
+        let mut fast = Fast::new(&network, &options, Scheduled::new(&schedule), Trace::default());
+        fast.run(end);
+        let mut slow =
+            Reference::new(&network, &options, Scheduled::new(&schedule), Trace::default());
+        slow.run(end);
+        let (found, wanted) = (fast.into_parts(), slow.into_parts());
+        assert!(found.1.sorted() == wanted.1.sorted(), "case {seed}");
+        assert_eq!(found.0.stuck(), wanted.0.stuck(), "case {seed}");
+    }
+}
+
+/// A grid routed by Torus-2QoS, whose lanes change on the way, and a switch of many ports, with cables failed.
+#[test]
+fn lanes_that_change_and_many_ports_and_dead_cables_are_run_alike() {
+    for (fabric, engine, faults) in [
+        ("torus(3,3; 1; 2)", "torus-2QoS", 0),
+        ("xgft(1; 90; 1)", "minhop", 0),
+        ("4-ary 2-tree", "dfsssp", 3),
+    ] {
+        let intact = generated(fabric);
+        let links = intact.machine().links().filter(|&link| {
+            let ends = [link.forward(), link.backward()].map(|c| intact.machine().tail(c).vertex);
+            ends.iter().all(|&vertex| intact.machine().as_switch(vertex).is_some())
+        });
+        let failed: Vec<_> = links.step_by(3).take(faults).collect();
+        let view = intact.without(&failed, &[], &[]);
+        let graph = SwitchGraph::new(&view);
+        let routing = routed(&view, engine);
+        let placement = placement::in_node_order(&view);
+        let options = FlitOptions { buffer_flits: 400, ..FlitOptions::default() };
+        let network = Network::new(&graph, &routing, &placement, &options).unwrap();
+        let end = Picos(60_000_000);
+        let source = || uniform(placement.len() as u32, 5);
+        let mut fast = Fast::new(&network, &options, source(), Trace::default());
+        fast.run(end);
+        assert_eq!(fast.held_flits(), fast.counts().flits - fast.counts().consumed_flits);
+        let mut slow = Reference::new(&network, &options, source(), Trace::default());
+        slow.run(end);
+        let (found, wanted) = (fast.into_parts().1.sorted(), slow.into_parts().1.sorted());
+        assert!(found.consumed.len() > 100, "{fabric}");
+        assert!(found == wanted, "{fabric}");
     }
 }
 
@@ -223,7 +298,10 @@ fn compare(seed: u64, messages: u32, felt: &mut Felt) {
     assert_eq!(first, None, "case {seed}: a grant differs (fast, reference)");
     assert_eq!(found.granted.len(), wanted.granted.len(), "case {seed}: grants are missing");
     assert!(found == wanted, "case {seed}: consumptions differ");
-    assert_eq!(counts.consumed_flits, found.consumed.iter().map(|c| u64::from(c.3)).sum::<u64>());
+    assert_eq!(
+        counts.consumed_flits,
+        found.consumed.iter().map(|c| u64::from(c.flits)).sum::<u64>()
+    );
     let differs = |other: FlitOptions| u32::from(fast(&other).1 != found);
     let much = 1 << 20;
     felt.credits +=
@@ -268,7 +346,7 @@ fn networks_refuse_what_the_engines_cannot_count() {
     let text = refusal(FlitOptions { input_speedup: 5, ..sc14() });
     assert_eq!(text, "`input_speedup` must be 1 to 4, got 5");
     let text = refusal(FlitOptions { mtu_flits: 0, ..sc14() });
-    assert_eq!(text, "`mtu_flits` must be 1 to 65535, got 0");
+    assert_eq!(text, "`mtu_bytes` must be 1 to 65535 flits, got 0");
     let text = refusal(FlitOptions { host_flit: Picos(1 << 30), ..sc14() });
     assert!(text.contains("32 flits at 1073741824 ps"), "{text}");
 }
@@ -294,6 +372,11 @@ fn run<S: Source>(
     let placement = placement::in_node_order(view);
     let network = Network::new(&graph, &routing, &placement, options).unwrap();
     simulate(&network, options, source, &rule, |_| true)
+}
+
+/// Uniform traffic of one packet a message.
+fn uniform(ranks: u32, seed: u64) -> RandomTargets {
+    RandomTargets::new(ranks, Draw { size: Bytes(2048), hot: 0, share: 0.0 }, Seed(seed))
 }
 
 fn finite() -> StopRule {
@@ -354,22 +437,117 @@ fn exchanges_take_what_they_take_in_the_public_model() {
 #[test]
 fn rings_deadlock_on_one_lane_and_not_on_two() {
     let view = ring(4, 4);
-    let uniform = || RandomTargets::new(16, Bytes(2048), Seed(1));
     let options = FlitOptions::default();
-    let found = run(&view, "minhop", &options, uniform(), StopRule::default());
+    let found = run(&view, "minhop", &options, uniform(16, 1), StopRule::default());
     let FlitOutcome::Deadlock(cycle) = &found.outcome else { panic!("{:?}", found.outcome) };
     assert_eq!(cycle.len(), 4);
     assert_eq!(found.throughput_gb_s, None);
-    let safe = run(&view, "dfsssp", &options, uniform(), StopRule::default());
+    let safe = run(&view, "dfsssp", &options, uniform(16, 1), StopRule::default());
     assert_eq!(safe.outcome, FlitOutcome::Steady);
     println!("{:?} {:?} {:?}", safe.throughput_gb_s, safe.half_width_gb_s, safe.time);
+}
+
+#[test]
+fn rings_that_were_found_never_dissolve() {
+    let view = ring(4, 4);
+    let graph = SwitchGraph::new(&view);
+    let routing = routed(&view, "minhop");
+    let placement = placement::in_node_order(&view);
+    for (lane_flits, seed) in [(800, 0), (800, 1), (96, 0), (96, 2), (64, 3), (32, 4)] {
+        let options = FlitOptions { lane_flits, ..FlitOptions::default() };
+        let network = Network::new(&graph, &routing, &placement, &options).unwrap();
+        let mut fast = Fast::new(&network, &options, uniform(16, seed), ());
+        let mut now = 0;
+        while deadlock::cycle(&fast.waiting()).is_none() {
+            now += 20_000;
+            assert!(now < 2_000_000_000, "no deadlock");
+            fast.run(Picos(now));
+        }
+        for _ in 0..200 {
+            now += 100_000;
+            fast.run(Picos(now));
+            assert!(deadlock::cycle(&fast.waiting()).is_some(), "{lane_flits} {seed} at {now}");
+        }
+    }
+}
+
+#[test]
+fn messages_longer_than_the_warm_up_are_counted_as_they_come() {
+    let view = generated("4-ary 2-tree");
+    let draw = Draw { size: Bytes(1 << 20), hot: 0, share: 0.0 };
+    let source = RandomTargets::new(16, draw, Seed(1));
+    let rule = StopRule { precision: 0.2, ..StopRule::default() };
+    let found = run(&view, "minhop", &FlitOptions::default(), source, rule);
+    assert_eq!(found.outcome, FlitOutcome::Steady);
+    let rate = found.throughput_gb_s.unwrap();
+    assert!(rate > 10.0 && rate < 16.0 * 3.2, "{rate}");
+}
+
+#[test]
+fn ranks_without_a_way_stop_and_the_others_go_on() {
+    let mut builder = Builder::new("islands", true);
+    let rate: LinkRate = "4xQDR".parse().unwrap();
+    let parts = [0, 1].map(|s| builder.switch(format!("s{s}"), 8).unwrap());
+    for node in 0..5 {
+        let part = builder.node(format!("n{node}"), 1);
+        builder.cable(part, parts[usize::from(node == 0)], rate);
+    }
+    let view = View::intact(Arc::new(builder.build().unwrap()));
+    let rule = StopRule { precision: 0.2, ..StopRule::default() };
+    let found = run(&view, "minhop", &FlitOptions::default(), uniform(5, 1), rule);
+    assert_eq!(found.outcome, FlitOutcome::Steady);
+    assert_eq!(found.received_gb_s[0], 0.0);
+    assert!(found.received_gb_s[1..].iter().all(|&rate| rate > 1.0), "{:?}", found.received_gb_s);
+    // The same for phases, of which some messages have no route; then for nothing but such.
+    let bound = workload::bind("permutation", &Given::new()).unwrap();
+    let phase = |at| bound.phase(5, at, Seed(3)).unwrap();
+    let phases = Phases::new(5, 1, true, phase);
+    let found = run(&view, "minhop", &FlitOptions::default(), phases, rule);
+    assert_eq!(found.outcome, FlitOutcome::Steady);
+    assert!(found.unrouted_messages > 0 && found.throughput_gb_s.unwrap() > 1.0);
+    let alone = |_| {
+        let (source, target) = (Rank(0), Rank(1));
+        Traffic { ranks: 5, messages: vec![Message { source, target, size: Bytes(1) }] }
+    };
+    let found = run(&view, "minhop", &FlitOptions::default(), Phases::new(5, 1, true, alone), rule);
+    assert_eq!((found.outcome, found.throughput_gb_s), (FlitOutcome::Steady, Some(0.0)));
+}
+
+#[test]
+fn no_more_is_simulated_than_allowed() {
+    let rule = StopRule { most: Picos(1_000_000), ..StopRule::default() };
+    let found = run(&ring(3, 1), "minhop", &FlitOptions::default(), uniform(3, 1), rule);
+    assert_eq!((found.outcome, found.time), (FlitOutcome::CutShort, Picos(1_000_000)));
+}
+
+#[test]
+fn hot_ranks_get_their_share() {
+    let draw = Draw { size: Bytes(64), hot: 2, share: 0.5 };
+    let mut source = RandomTargets::new(10, draw, Seed(1));
+    let mut counts = [[0u32; 10]; 10];
+    for rank in 0..10u32 {
+        for _ in 0..4000 {
+            let Next::Message(send) = source.next(rank, Picos(0)) else {
+                panic!("nothing to send")
+            };
+            counts[rank as usize][send.target as usize] += 1;
+        }
+        assert_eq!(counts[rank as usize][rank as usize], 0);
+    }
+    // Half to ranks 0 and 5, and of the other half their even share.
+    let hot = |rank: usize| counts[rank][0] + counts[rank][5];
+    let share = f64::from(hot(3)) / 4000.0;
+    assert!((share - (0.5 + 0.5 * 2.0 / 9.0)).abs() < 0.03, "{share}");
+    // A hot rank sends its hot half to the other one.
+    let share = f64::from(counts[0][5]) / 4000.0;
+    assert!((share - (0.5 + 0.5 / 9.0)).abs() < 0.03, "{share}");
 }
 
 #[test]
 fn intervals_of_repeated_runs_cover_the_mean() {
     let view = generated("mesh(2,2; 1; 3)");
     let found = |seed: u64, precision: f64| {
-        let source = RandomTargets::new(12, Bytes(2048), Seed(seed));
+        let source = uniform(12, seed);
         let rule = StopRule { precision, most: Picos(1_000_000_000_000), ..StopRule::default() };
         let found = run(&view, "minhop", &FlitOptions::default(), source, rule);
         assert_eq!(found.outcome, FlitOutcome::Steady, "seed {seed}");

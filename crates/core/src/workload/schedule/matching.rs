@@ -50,6 +50,14 @@ impl Matching {
         }
     }
 
+    /// Bytes that it takes.
+    pub fn memory(schedule: &Schedule) -> u64 {
+        let envelopes = &schedule.envelopes;
+        let wild = if envelopes.wild { 2 } else { 1 };
+        let words = 4 * envelopes.labels.len() + wild * schedule.ops.len();
+        (words * size_of::<u32>()) as u64
+    }
+
     /// A message was sent.
     pub fn sent(&mut self, envelope: u32) {
         self.under_way[envelope as usize] += 1;

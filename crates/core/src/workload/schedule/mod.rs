@@ -167,6 +167,18 @@ impl Schedule {
         self.first[rank.index()]..self.first[rank.index() + 1]
     }
 
+    /// Bytes that it takes.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        let Envelopes { first, labels, of_op, .. } = &self.envelopes;
+        let words = [&self.first, &self.pending, first, of_op];
+        let lists = [&self.after_complete, &self.after_start];
+        let words = words.map(Vec::len).iter().sum::<usize>()
+            + lists.iter().map(|list| list.first.len() + list.ops.len()).sum::<usize>();
+        let (ops, labels) = (self.ops.len() * size_of::<Op>(), labels.len() * 2 * size_of::<u32>());
+        (ops + labels + words * size_of::<u32>()) as u64
+    }
+
     /// Whose operation it is.
     #[must_use]
     pub fn rank_of(&self, op: OpId) -> Rank {

@@ -112,6 +112,14 @@ impl<'s> Progress<'s> {
         progress
     }
 
+    /// Bytes that running a schedule takes.
+    #[must_use]
+    pub fn memory(schedule: &Schedule) -> u64 {
+        let each = 2 * size_of::<u32>() + size_of::<State>();
+        let ops = schedule.ops.len() * each + schedule.ranks() as usize * size_of::<RankState>();
+        ops as u64 + Matching::memory(schedule)
+    }
+
     /// Takes the next send that `rank` may start, in the order in which they became free.
     pub fn ready_send(&mut self, rank: Rank) -> Option<OpId> {
         let head = self.ranks[rank.index()].sends.head;

@@ -142,6 +142,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let (name, came_vl, host) = (packet.name, packet.came_vl, output.host);
         lane.last_input = input;
         lane.sent = lane.sent.wrapping_add(flits);
+        assert!(lane.is_within(now), "credits are negative");
         output.free_at = done + paces.ps(stage.pace);
         output.queued += flits;
         let before = std::mem::replace(&mut output.last, first);

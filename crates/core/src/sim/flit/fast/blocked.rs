@@ -1,15 +1,16 @@
 //! Which packets wait in switches, and for what.
 
 use super::state::Head;
-use super::{Fast, Observer, Source};
+use super::{Fast, NONE, Observer, Source};
 use crate::ids::ChannelId;
 use crate::sim::flit::deadlock::Waiting;
 
 impl<S: Source, O: Observer> Fast<'_, S, O> {
-    /// The packets at the heads of all queues of switches.
+    /// The packets at the heads of all queues of switches, and those on the way to queues that are empty.
     pub fn waiting(&self) -> Vec<Waiting> {
         let mut found = Vec::new();
         for (channel, output) in self.outputs.iter().enumerate() {
+            self.on_the_way(channel, &mut found);
             if output.host {
                 continue;
             }
@@ -29,6 +30,28 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             }
         }
         found
+    }
+
+    /// Packets that were granted a channel and have not started on its cable: they fill the buffer at its end, so that it
+    /// still moves if one of them can go on from there.
+    fn on_the_way(&self, channel: usize, found: &mut Vec<Waiting>) {
+        let mut at = self.outputs[channel].first;
+        while at != NONE {
+            let packet = &self.packets[at as usize];
+            at = packet.next;
+            let buffer = (ChannelId(channel as u32), packet.vl);
+            let Head::Switch(switch, port) = self.inputs[channel].head else {
+                found.push(Waiting { buffer, next: buffer, can_go: true });
+                continue;
+            };
+            let (out, vl) = self.network.next(switch, port, packet.lid, packet.sl);
+            let next = self.queues.output(switch, out);
+            // Behind others it goes no earlier than they do.
+            if self.queues.first(&self.outputs[next], port, vl) == NONE {
+                let can_go = self.will_fit(next, vl, packet.flits);
+                found.push(Waiting { buffer, next: (ChannelId(next as u32), vl), can_go });
+            }
+        }
     }
 
     /// Whether a packet has a place in the buffer at the end of a channel once all has left that is leaving.

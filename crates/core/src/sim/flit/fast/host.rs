@@ -4,7 +4,7 @@ use super::state::Head;
 use super::{CONSUME, Ends, Fast, NEVER, NONE, Observer, Packet, Source, TIMER};
 use crate::sim::flit::network::Way;
 use crate::sim::flit::profile::Profile;
-use crate::sim::flit::source::{Delivery, Next, PacketName};
+use crate::sim::flit::source::{Consumed, Delivery, Next, PacketName};
 use crate::units::Picos;
 
 impl<S: Source, O: Observer> Fast<'_, S, O> {
@@ -14,8 +14,8 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         if host.waits {
             return;
         }
-        let mut gap = 0;
-        while host.sending.is_none() {
+        let (mut gap, mut unrouted) = (0, 0);
+        while host.sending.is_none() && unrouted < S::MOST_UNROUTED {
             let send = match self.source.next(rank, Picos(self.now)) {
                 Next::Message(send) => send,
                 Next::At(moment) => return self.ask_at(rank, moment.0),
@@ -23,13 +23,16 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             };
             match self.network.way(rank, send.target) {
                 Some(way) => host.sending = Some((send, way, send.bytes)),
-                None => self.source.unrouted(rank, send),
+                None => {
+                    unrouted += 1;
+                    self.source.unrouted(rank, send);
+                }
             }
             gap = self.common.message_gap;
         }
         let Some((send, way, left)) = host.sending else { return };
         let flit_bytes = u64::from(self.common.flit_bytes);
-        let bytes = left.min(u64::from(self.common.mtu_flits) * flit_bytes);
+        let bytes = left.min(self.common.mtu.0);
         let flits = bytes.div_ceil(flit_bytes).max(1) as u32;
         host.sending = (left > bytes).then_some((send, way, left - bytes));
         let name = PacketName { source: rank, number: host.number };
@@ -89,11 +92,14 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         *departed = departed.wrapping_add(flits);
         self.unused.push(at);
         self.counts.consumed_flits += u64::from(flits);
-        self.observer.consumed(Picos(self.now), rank, name, flits);
+        let mtu = self.common.mtu;
+        let bytes = self.ends[at as usize].map_or(mtu.0, |ends| ends.send.last_packet(mtu));
+        let now = Picos(self.now);
+        self.observer.consumed(Consumed { now, target: rank, packet: name, flits, bytes });
         if let Some(Ends { send, began }) = self.ends[at as usize] {
             self.counts.messages += 1;
             let mut ready = std::mem::take(&mut self.ready);
-            let (began, now) = (Picos(began), Picos(self.now));
+            let began = Picos(began);
             self.source.delivered(Delivery { source: name.source, send, began, now }, &mut ready);
             for rank in ready.drain(..) {
                 self.make(rank);

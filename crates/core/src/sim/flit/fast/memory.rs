@@ -2,7 +2,7 @@
 
 use super::Packet;
 use super::lanes::Lanes;
-use super::queue::Event;
+use super::queue::{Calendar, Event};
 use super::queues::Queues;
 use super::state::{Host, Input, Output, Sink};
 use super::{Ends, FlitOptions};
@@ -37,4 +37,5 @@ pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand
     packets * packet as u64
         + (channels * (channel + lanes * Lanes::SLOT) + network.rank_count() * rank) as u64
         + Queues::memory(network)
+        + Calendar::MEMORY
 }

@@ -177,11 +177,34 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
         !self.calendar.is_empty()
     }
 
-    /// Flits of packets that were made and are not consumed.
+    /// Flits that were made and are not consumed: those before hosts, on the way and in buffers, as these know them.
     pub fn held_flits(&self) -> u64 {
-        let all: u64 = self.packets.iter().map(|packet| u64::from(packet.flits)).sum();
-        let unused = self.unused.iter().map(|&at| u64::from(self.packets[at as usize].flits));
-        all - unused.sum::<u64>()
+        let channels = 0..self.outputs.len();
+        channels.map(|channel| self.before_host(channel) + self.beyond(channel)).sum()
+    }
+
+    /// Flits that wait for the arbiter of a channel, if it is a host's.
+    fn before_host(&self, channel: usize) -> u64 {
+        let output = &self.outputs[channel];
+        if !output.host {
+            return 0;
+        }
+        let lanes = (0..self.lanes.count as u8).filter(|vl| output.busy >> vl & 1 == 1);
+        let mut flits = 0;
+        for mut at in lanes.map(|vl| self.queues.first(output, 0, vl)) {
+            while at != NONE {
+                let packet = &self.packets[at as usize];
+                (flits, at) = (flits + u64::from(packet.flits), packet.next);
+            }
+        }
+        flits
+    }
+
+    /// Flits that were granted a channel and have not left the buffer at its end as a whole packet, nor been granted the next.
+    fn beyond(&self, channel: usize) -> u64 {
+        let lanes = (0..self.lanes.count as u8).map(|vl| self.lanes.of(channel, vl));
+        let granted: u64 = lanes.map(|lane| u64::from(lane.sent.wrapping_sub(lane.departed))).sum();
+        granted - self.inputs[channel].leaving().map(|one| u64::from(one.flits)).sum::<u64>()
     }
 
     /// What was counted.
@@ -192,6 +215,11 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
     /// The source.
     pub fn source_mut(&mut self) -> &mut S {
         &mut self.source
+    }
+
+    /// The observer.
+    pub fn observer_mut(&mut self) -> &mut O {
+        &mut self.observer
     }
 
     /// The source and the observer.

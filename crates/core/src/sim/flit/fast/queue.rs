@@ -25,6 +25,8 @@ pub struct Calendar {
 
 impl Calendar {
     const RING: usize = 1 << 12;
+    /// Bytes of an empty one.
+    pub const MEMORY: u64 = (Self::RING * size_of::<Vec<u64>>()) as u64;
 
     /// An empty calendar for about `pending` events in any microsecond.
     pub fn new(pending: usize) -> Self {

@@ -11,6 +11,7 @@ use crate::sim::flit::network::{End, Network, Way};
 use crate::sim::flit::options::FlitOptions;
 use crate::sim::flit::profile::{Pace, Paces, Profile};
 use crate::sim::flit::source::Send;
+use crate::units::Bytes;
 
 /// Times and sizes that all channels share.
 pub(super) struct Common {
@@ -25,6 +26,7 @@ pub(super) struct Common {
     pub message_gap: u64,
     pub speedup: usize,
     pub mtu_flits: u32,
+    pub mtu: Bytes,
     pub flit_bytes: u32,
     pub lane_flits: u32,
 }
@@ -55,7 +57,7 @@ impl Common {
         };
         Common {
             stages: [switch, host],
-            cable: options.cable.0,
+            cable: options.cable_ps(),
             credit_interval: options.credit_interval.0,
             host_flit: paces.of(options.host_flit.0 as u32),
             host_latency: options.host_latency.0,
@@ -63,6 +65,7 @@ impl Common {
             message_gap: options.message_gap.0,
             speedup: options.input_speedup as usize,
             mtu_flits: options.mtu_flits,
+            mtu: options.mtu(),
             flit_bytes: options.flit_bytes,
             lane_flits: options.lane_flits_of(network.lanes()),
             paces,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Delivery, Flit, Observer, Packet, Queued, Reference, Source, pop_if};
+use super::{Consumed, Delivery, Flit, Observer, Packet, Queued, Reference, Source, pop_if};
 use crate::ids::ChannelId;
 use crate::sim::flit::network::End;
 use crate::units::Picos;
@@ -34,9 +34,12 @@ impl<S: Source, O: Observer> Reference<'_, S, O> {
         let mut ready = Vec::new();
         for (rank, packet) in delivered {
             let Packet { name, flits, ends, .. } = self.packets[packet];
-            self.observer.consumed(Picos(now), rank, name, flits);
+            let mtu = self.options.mtu();
+            let bytes = ends.map_or(mtu.0, |(send, _)| send.last_packet(mtu));
+            let now = Picos(now);
+            self.observer.consumed(Consumed { now, target: rank, packet: name, flits, bytes });
             if let Some((send, began)) = ends {
-                let (began, now) = (Picos(began), Picos(now));
+                let began = Picos(began);
                 let delivery = Delivery { source: name.source, send, began, now };
                 self.source.delivered(delivery, &mut ready);
                 ready.drain(..).for_each(|rank| self.make(rank));

@@ -26,7 +26,7 @@ impl<S: Source, O: Observer> Reference<'_, S, O> {
                     if own.advertised[lane] != Some(value) {
                         own.advertised[lane] = Some(value);
                         free += credit_ps;
-                        own.credits.push_back((free + options.cable.0, lane, value));
+                        own.credits.push_back((free + options.cable_ps(), lane, value));
                     }
                 }
                 let arrivals: Vec<u64> = own.credits.iter().map(|credit| credit.0).collect();
@@ -44,9 +44,9 @@ impl<S: Source, O: Observer> Reference<'_, S, O> {
                 channel.inside_packet = !last;
                 channel.cable_free = now + flit_ps;
                 channel.finishing = Some(now + flit_ps);
-                channel.flying.push_back((now + options.cable.0, flit));
+                channel.flying.push_back((now + options.cable_ps(), flit));
                 self.at(now + flit_ps);
-                self.at(now + options.cable.0);
+                self.at(now + options.cable_ps());
             }
         }
     }

@@ -13,8 +13,8 @@ impl<S: Source, O: Observer> Reference<'_, S, O> {
         if host.asked {
             return;
         }
-        let mut gap = 0;
-        while host.sending.is_none() {
+        let (mut gap, mut unrouted) = (0, 0);
+        while host.sending.is_none() && unrouted < S::MOST_UNROUTED {
             let send = match self.source.next(rank, Picos(self.now)) {
                 Next::Message(send) => send,
                 Next::At(moment) => {
@@ -25,6 +25,7 @@ impl<S: Source, O: Observer> Reference<'_, S, O> {
             };
             if self.network.way(rank, send.target).is_none() {
                 self.source.unrouted(rank, send);
+                unrouted += 1;
                 continue;
             }
             host.sending = Some((send, send.bytes));
@@ -32,8 +33,7 @@ impl<S: Source, O: Observer> Reference<'_, S, O> {
         }
         let Some((send, left)) = host.sending else { return };
         let Some(way) = self.network.way(rank, send.target) else { return };
-        let mtu = u64::from(self.options.mtu_flits) * u64::from(self.options.flit_bytes);
-        let bytes = left.min(mtu);
+        let bytes = left.min(self.options.mtu().0);
         let flits = bytes.div_ceil(u64::from(self.options.flit_bytes)).max(1) as u32;
         host.sending = (left > bytes).then_some((send, left - bytes));
         let name = PacketName { source: rank, number: host.number };

@@ -21,7 +21,7 @@ use std::collections::{BTreeSet, VecDeque};
 use super::lane_arbiter::{LaneTables, Turns};
 use super::network::{Network, Way};
 use super::options::FlitOptions;
-use super::source::{Delivery, Next, Observer, PacketName, Send, Source};
+use super::source::{Consumed, Delivery, Next, Observer, PacketName, Send, Source};
 use crate::ids::ChannelId;
 use crate::units::Picos;
 
@@ -184,7 +184,7 @@ impl<'n, S: Source, O: Observer> Reference<'n, S, O> {
             let channel = &self.channels[id.index()];
             for lane in 0..self.network.lanes() {
                 assert!(channel.held[lane] <= lane_flits, "a buffer overflows");
-                assert!(channel.sent[lane] <= channel.limit[lane].max(channel.sent[lane]));
+                assert!(channel.sent[lane] <= channel.limit[lane], "credits are negative");
                 let inside = channel.sent[lane] - channel.departed[lane];
                 assert!(inside <= lane_flits, "flits were sent without credit");
             }
