@@ -1,6 +1,7 @@
 """The flit simulation, from Python and by command."""
 
 import doctest
+import html
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,15 @@ def test_a_study_by_flits_says_what_has_no_figure(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert rows[0]["throughput_gb_s"] is None
     assert "deadlock" in rows[0]["reason"]
+    # The ring that packets closed, beside the loop that routes can close.
+    ring = rows[0]["deadlock"].split("; ")
+    assert rows[0]["cycle"]
+    assert len(ring) == 4
+    assert all(channel.endswith(" (lane 0)") for channel in ring)
+    assert rows[1]["deadlock"] is None
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Simulated deadlock of" in page
+    assert all(html.escape(channel) in page for channel in ring)
     assert rows[1]["throughput_gb_s"] > 1
     assert 500 < rows[1]["latency_ns_mean"] < rows[1]["latency_ns_p99"]
     plan.write_text(plan.read_text().replace("precision = 0.2", 'preset = "sc13"'))
@@ -280,6 +290,11 @@ def test_a_plan_reads_a_trace_beside_it(tmp_path: Path) -> None:
     assert {(row["simulation"], row["reason"]) for row in rows} == {
         ("stuck", "ranks wait for messages that never come")
     }
+    # Without any figure there is nothing to recommend.
+    (machine,) = done.json["machines"]
+    assert {level["best_engine"] for level in machine["levels"]} == {None}
+    assert "there is no figure to choose one by" in machine["answer"][0]
+    assert not any("Use " in sentence for sentence in machine["answer"])
     plan.write_text(plan.read_text().replace('mode = "flit"', 'mode = "congestion"'))
     wrong = run("study", "run", plan, "-o", tmp_path / "out")
     assert wrong.status == 2
