@@ -1,5 +1,7 @@
 """The flit simulation, from Python and by command."""
 
+import doctest
+import html
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ import pytest
 
 import runflat
 from command import ROOT, STAGE, run
-from runflat import FlitOptions, Routing
+from runflat import FlitOptions, Routing, WorkloadError, _core
 from runflat.study import read_plan
 from runflat.study.results import Results
 
@@ -98,6 +100,12 @@ def test_one_seed_gives_one_result() -> None:
     ("arguments", "words"),
     [
         (["--flit", "cable=3"], ["cable", "cable_ns"]),
+        (["--flit", "cable_ns"], ["--flit takes NAME=VALUE"]),
+        (["--flit", "cable_ns=1", "--flit", "cable_ns=2"], ["--flit cable_ns is given twice"]),
+        (["--param", "size=1", "--param", "size=2"], ["--param size is given twice"]),
+        (["--injection-gb-s", "3"], ["--injection-gb-s is for --mode congestion"]),
+        (["--sl", "sl.csv"], ["--sl goes with tables", "give --lft"]),
+        (["--guid2lid", "guid2lid"], ["--guid2lid goes with tables", "give --lft"]),
         (["--flit", "cable_ns=long"], ["cable_ns", "long"]),
         (["--flit", "buffer_flits=3"], ["holds no packet of 32 flits"]),
         (["--flit", "sink_flit_ns=0"], ["sink_flit", "above 0"]),
@@ -139,6 +147,15 @@ def test_a_study_by_flits_says_what_has_no_figure(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert rows[0]["throughput_gb_s"] is None
     assert "deadlock" in rows[0]["reason"]
+    # The ring that packets closed, beside the loop that routes can close.
+    ring = rows[0]["deadlock"].split("; ")
+    assert rows[0]["cycle"]
+    assert len(ring) == 4
+    assert all(channel.endswith(" (lane 0)") for channel in ring)
+    assert rows[1]["deadlock"] is None
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Simulated deadlock of" in page
+    assert all(html.escape(channel) in page for channel in ring)
     assert rows[1]["throughput_gb_s"] > 1
     assert 500 < rows[1]["latency_ns_mean"] < rows[1]["latency_ns_p99"]
     plan.write_text(plan.read_text().replace("precision = 0.2", 'preset = "sc13"'))
@@ -242,6 +259,7 @@ def test_traces_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     assert "has 9 ranks, but there are only 4" in said("--mode", "flit", "--param", file)
     assert "take the flit mode" in said("--param", file)
     assert "give the parameter `file`" in said("--mode", "flit")
+    assert "--param file=..." in said("--mode", "flit", "--traffic", "goal(x.goal)")
     assert "nowhere.goal" in said("--mode", "flit", "--param", "file=nowhere.goal")
     path.write_text("num_ranks 2\nrank 0 {\nl: put 8b to 1\n}\n")
     assert "trace.goal:3: found `put`" in said("--mode", "flit", "--param", file)
@@ -272,6 +290,11 @@ def test_a_plan_reads_a_trace_beside_it(tmp_path: Path) -> None:
     assert {(row["simulation"], row["reason"]) for row in rows} == {
         ("stuck", "ranks wait for messages that never come")
     }
+    # Without any figure there is nothing to recommend.
+    (machine,) = done.json["machines"]
+    assert {level["best_engine"] for level in machine["levels"]} == {None}
+    assert "there is no figure to choose one by" in machine["answer"][0]
+    assert not any("Use " in sentence for sentence in machine["answer"])
     plan.write_text(plan.read_text().replace('mode = "flit"', 'mode = "congestion"'))
     wrong = run("study", "run", plan, "-o", tmp_path / "out")
     assert wrong.status == 2
@@ -309,3 +332,126 @@ def test_what_a_progress_raises_is_raised() -> None:
 
     with pytest.raises(LookupError, match="enough"):
         routed("4-ary 2-tree", "minhop").simulate_flits(progress=progress)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--preset", "sc14"), ("--flit", "cable_ns=1"), ("--precision", "0.1"), ("--most-us", "9")],
+)
+def test_options_of_the_flit_mode_need_it(option: str, value: str) -> None:
+    answer = run("simulate", STAGE, option, value)
+    assert answer.status == 2
+    assert f"{option} is for the flit mode: give --mode flit" in answer.err
+
+
+def test_options_of_the_flit_mode_are_explained() -> None:
+    answer = run("simulate", "--list-flit")
+    assert answer.status == 0
+    for name, text in [pair for pairs in _core.flit_parameters() for pair in pairs]:
+        assert any(line.split() == [name, *text.split()] for line in answer.out.splitlines())
+
+
+def test_the_answer_says_what_was_simulated() -> None:
+    arguments = ["simulate", RING, "--engine", "dfsssp", "--mode", "flit", "--traffic", "exchange"]
+    arguments += ["--flit", "cable_ns=25", "--flit", "mtu_bytes=1024"]
+    found = run(*arguments, "--json").json
+    assert (found["preset"], found["vls"]) == ("sc14", 2)
+    assert found["parameters"] == {"cable_ns": "25", "mtu_bytes": "1024"}
+    shown = run(*arguments).out
+    # A workload that ends is about its time.
+    assert shown.splitlines()[0].endswith(f": {found['simulated_ns'] / 1000:,.3f} us")
+    rows = {line[: line.find("  ")]: line.split("  ")[-1].strip() for line in lines_of(shown)}
+    assert rows["hosts, switches, cables"] == "preset sc14, cable_ns=25, mtu_bytes=1024"
+    assert rows["virtual lanes"] == "2"
+    assert rows["throughput"] == f"{found['throughput_gb_s']:,.3f} GB/s"
+    other = run("simulate", RING, "--engine", "dfsssp", "--traffic", "exchange", "--json").json
+    assert (other["preset"], other["parameters"]) == (None, None)
+    assert other.keys() == found.keys()
+    shown = run("simulate", RING, "--engine", "dfsssp", "--traffic", "exchange").out
+    assert shown.splitlines()[0].endswith(f": {other['simulated_ns'] / 1000:,.3f} us")
+
+
+def lines_of(shown: str) -> list[str]:
+    return [line.rstrip() for line in shown.splitlines()[1:]]
+
+
+def test_nodes_that_cannot_talk_are_counted(tmp_path: Path) -> None:
+    faults = tmp_path / "faults.json"
+    faults.write_text('{"failed_links": [], "failed_switches": [], "failed_nodes": ["%s"]}')
+    intact = run("simulate", "xgft(1; 1; 1)", "--mode", "flit")
+    assert intact.status == 1
+    assert "1 node can send or receive" in intact.out
+    assert "left" not in intact.out
+    name = runflat.make("xgft(1; 2; 1)").nodes().column("name")[0]
+    faults.write_text(faults.read_text() % name)
+    broken = run("simulate", "xgft(1; 2; 1)", "--faults", faults)
+    assert broken.status == 1
+    assert "1 node is left" in broken.out
+
+
+def test_a_run_that_was_too_short_says_what_to_do() -> None:
+    answer = run("simulate", STAGE, "--mode", "flit", "--most-us", "5")
+    assert answer.status == 1
+    assert "cut short" in answer.out
+    assert "--most-us" in answer.out
+
+
+@pytest.mark.parametrize(("command", "resumes"), [("simulate", False), ("study", True)])
+def test_only_a_study_goes_on_after_an_interruption(
+    command: str, resumes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_args: object, **_rest: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Routing, "simulate_flits", interrupted)
+    monkeypatch.setattr(runflat.Study, "read", interrupted)
+    rest = ["run", "plan.toml"] if resumes else ["4-ary 2-tree", "--mode", "flit"]
+    answer = run(command, *rest)
+    assert answer.status == 130
+    assert "interrupted" in answer.err
+    assert ("a study goes on" in answer.err) is resumes
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"options": FlitOptions(preset=3)}, "`preset` is a name"),  # type: ignore[arg-type]
+        ({"options": FlitOptions(parameters=["cable_ns=3"])}, "`parameters` is a dict"),  # type: ignore[arg-type]
+        ({"options": FlitOptions(parameters={3: "3"})}, "`parameters` is a dict"),  # type: ignore[dict-item]
+        ({"options": FlitOptions(precision="0.1")}, "`precision` is a number"),  # type: ignore[arg-type]
+        ({"options": FlitOptions(most_us=None)}, "`most_us` is a time"),  # type: ignore[arg-type]
+        ({"options": {"preset": "qdr"}}, "`options` is a FlitOptions"),
+        ({"seed": -1}, "`seed` is a whole number"),
+        ({"seed": 2**64}, "`seed` is a whole number"),
+        ({"traffic": 3}, "`traffic` is the name"),
+    ],
+)
+def test_wrong_arguments_are_refused(wrong: dict[str, Any], words: str) -> None:
+    routing = routed("2-ary 2-tree", "minhop")
+    with pytest.raises(WorkloadError, match=words):
+        routing.simulate_flits(**wrong)
+    if "options" not in wrong:
+        with pytest.raises(WorkloadError, match=words):
+            routing.simulate(**wrong)
+
+
+def test_a_simulation_can_be_declined() -> None:
+    routing = routed("4-ary 2-tree", "minhop")
+    asked = []
+
+    def starting(most_bytes: int) -> bool:
+        asked.append(most_bytes)
+        return len(asked) > 1
+
+    with pytest.raises(WorkloadError, match="was not to begin"):
+        routing.simulate_flits("bcast", starting=starting)
+    found = routing.simulate_flits("bcast", starting=starting)
+    assert asked == [found.memory_bytes] * 2
+    # None is false.
+    ended = routing.simulate_flits(progress=lambda _now: None)  # type: ignore[arg-type,return-value]
+    assert ended.outcome == "cut_short"
+
+
+def test_examples_in_the_documentation_hold() -> None:
+    found = doctest.testmod(runflat.routing, extraglobs={"runflat": runflat})
+    assert (found.failed, found.attempted) == (0, 3)

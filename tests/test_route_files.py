@@ -271,3 +271,15 @@ def test_the_configuration_in_use_is_exported(tmp_path: Path) -> None:
     conf.write_text("# ours\n" + text)
     run("route", "export", TORUS, "--engine", "torus-2QoS", "--torus-conf", conf, "-o", out)
     assert (out / "torus-2QoS.conf").read_text() == conf.read_text()
+
+
+def test_lanes_from_files_need_tables_but_lids_do_not(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    export = ("route", "export", "4-ary 2-tree", "-o")
+    assert run(*export, first).status == 0
+    for option in ("--sl", "--sl2vl"):
+        answer = run(*export, second, option, first / "guid2lid")
+        assert answer.status == 2
+        assert f"{option} goes with tables from a file: give --lft" in answer.err
+    assert run(*export, second, "--guid2lid", first / "guid2lid").status == 0
+    assert (first / "guid2lid").read_text() == (second / "guid2lid").read_text()

@@ -11,7 +11,7 @@ from runflat import _core, plugins, workloads
 from runflat._core import RoutingError, WorkloadError
 from runflat.inputs import as_text, read_file
 from runflat.outcome import Check, Update
-from runflat.simulation import Congestion, Flit, FlitOptions
+from runflat.simulation import Congestion, Flit, FlitOptions, check_options, check_work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -304,6 +304,7 @@ class Routing:
         WorkloadError
             If there is no such workload or its parameters do not fit.
         """
+        check_work(traffic, seed)
         if injection_gb_s is not None and not 0 < injection_gb_s < float("inf"):
             raise WorkloadError(f"`injection_gb_s` is a number above 0, got {injection_gb_s}")
         own = workloads.own_phases(traffic, params, self.machine.rank_count, seed)
@@ -318,6 +319,7 @@ class Routing:
         *,
         seed: int = 1,
         options: FlitOptions | None = None,
+        starting: Callable[[int], bool] | None = None,
         progress: Callable[[float], bool] | None = None,
         **params: object,
     ) -> Flit:
@@ -333,8 +335,12 @@ class Routing:
             For what is drawn at random.
         options : FlitOptions, optional
             Hosts, switches and cables, and when to stop.
+        starting : callable, optional
+            Called once before the simulation begins, with the bytes that it takes at the most beside the fabric and its
+            tables; returns whether to begin.
         progress : callable, optional
-            Called now and then with the simulated time in ns; returns whether to go on.
+            Called now and then with the simulated time in ns; returns whether to go on. What is false, also None, ends the
+            simulation as `cut_short`.
         **params
             Parameters of the workload.
 
@@ -346,9 +352,19 @@ class Routing:
         Raises
         ------
         WorkloadError
-            If there is no such workload, preset or parameter, or a value does not fit.
+            If there is no such workload, preset or parameter, a value does not fit, or `starting` says no.
+
+        Examples
+        --------
+        >>> routing = runflat.make("4-ary 2-tree").route("minhop")
+        >>> found = routing.simulate_flits("bcast", options=runflat.FlitOptions("edr"), size=4096)
+        >>> found.outcome, found.messages
+        ('complete', 15)
         """
-        return Flit(**self._flits(traffic, seed, options, params, None, progress))
+        found = self._flits(traffic, seed, options, params, starting, progress)
+        if "outcome" not in found:
+            raise WorkloadError("the simulation was not to begin")
+        return Flit(**found)
 
     def flit_memory(
         self,
@@ -376,13 +392,8 @@ class Routing:
         starting: Callable[[int], bool] | None,
         progress: Callable[[float], bool] | None,
     ) -> _core._Flit:
-        chosen = FlitOptions() if options is None else options
-        if not 0 < chosen.precision < 1:
-            raise WorkloadError(f"`precision` is a number from 0 to 1, got {chosen.precision}")
-        if not 0 < chosen.most_us <= MOST_US:
-            raise WorkloadError(
-                f"`most_us` is a time from 0 to {MOST_US:g} us, got {chosen.most_us}"
-            )
+        check_work(traffic, seed)
+        chosen = FlitOptions() if options is None else check_options(options)
         inputs: _core._FlitInputs = {
             "preset": chosen.preset,
             "parameters": {name: as_text(value) for name, value in chosen.parameters.items()},
@@ -414,9 +425,6 @@ def engine_names() -> list[str]:
     """Return the names of all routing engines, built-in ones first."""
     return [part["name"] for part in _core.engines()] + plugins.names("engine")
 
-
-MOST_US = 1e7
-"""Longest time to simulate: ten seconds."""
 
 LMC_MAX = 7
 """Largest LID mask count."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
+
+from runflat._core import WorkloadError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +56,7 @@ class FlitOptions:
         What hosts, switches and cables are like: `sc14` (the public model of the fail-in-place study), `qdr`, `edr`,
         `ndr`, `own` (every cable at its own rate).
     parameters : mapping of str to str
-        Parameters that differ from the preset, as `cable_ns`; `runflat simulate --help` lists them.
+        Parameters that differ from the preset, as `cable_ns`; `runflat simulate --list-flit` says what they are.
     precision : float
         Of workloads without end: half the width that the 99 % interval of a node's bandwidth may have, relative to the
         mean over all nodes.
@@ -65,6 +68,42 @@ class FlitOptions:
     parameters: Mapping[str, str] = field(default_factory=dict)
     precision: float = 0.05
     most_us: float = 100_000.0
+
+
+def check_work(traffic: object, seed: object) -> None:
+    """Refuse a workload's name and a seed that are none."""
+    if not isinstance(traffic, str):
+        raise WorkloadError(f"`traffic` is the name of a workload, got {traffic!r}")
+    if not isinstance(seed, Integral) or not 0 <= int(seed) < SEEDS:
+        raise WorkloadError(f"`seed` is a whole number from 0 to 2**64 - 1, got {seed!r}")
+
+
+def check_options(options: object) -> FlitOptions:
+    """Return options of a flit simulation, or refuse them; names and values of parameters are for the core to judge."""
+    if not isinstance(options, FlitOptions):
+        raise WorkloadError(
+            f"`options` is a FlitOptions, as FlitOptions('qdr', precision=0.1), got {options!r}"
+        )
+    if not isinstance(options.preset, str):
+        raise WorkloadError(f"`preset` is a name, as 'sc14', got {options.preset!r}")
+    if not isinstance(options.parameters, Mapping) or not all(
+        isinstance(name, str) for name in options.parameters
+    ):
+        raise WorkloadError(
+            f"`parameters` is a dict of names and values, got {options.parameters!r}"
+        )
+    if not isinstance(options.precision, Real) or not 0 < options.precision < 1:
+        raise WorkloadError(f"`precision` is a number from 0 to 1, got {options.precision!r}")
+    if not isinstance(options.most_us, Real) or not 0 < options.most_us <= MOST_US:
+        raise WorkloadError(f"`most_us` is a time from 0 to {MOST_US:g} us, got {options.most_us}")
+    return options
+
+
+SEEDS = 2**64
+"""How many seeds there are."""
+
+MOST_US = 1e7
+"""Longest time to simulate: ten seconds."""
 
 
 @dataclass(frozen=True)

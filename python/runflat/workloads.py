@@ -45,6 +45,11 @@ def texts(traffic: str, params: Mapping[str, object], folder: Path | None = None
     written = {name: as_text(value) for name, value in params.items()}
     name = traffic.partition("(")[0].strip().lower()
     if name in RECORDED and "text" not in written:
+        if "file" not in written and "(" in traffic:
+            raise WorkloadError(
+                f"`{name}` takes no file in brackets, got `{traffic}`: give it as a parameter, "
+                "on the command line `--param file=...`"
+            )
         if "file" not in written:
             raise WorkloadError(f"`{name}` is read from a file: give the parameter `file`")
         data, _ = read_file(Path(folder or "", written["file"]))

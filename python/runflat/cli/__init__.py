@@ -61,7 +61,9 @@ def main() -> None:
     except click.exceptions.Exit as stop:
         status = stop.exit_code
     except click.Abort:
-        click.echo("interrupted; a study goes on where it was when it is run again", err=True)
+        resumes = sys.argv[1:3] == ["study", "run"]
+        more = "; a study goes on where it was when it is run again" if resumes else ""
+        click.echo(f"interrupted{more}", err=True)
         status = 130
     except click.ClickException as error:
         error.show()

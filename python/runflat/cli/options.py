@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 from rich.console import Console
 from rich.table import Table
@@ -88,13 +89,15 @@ def break_fabric(machine: Machine, faults_path: str | None) -> Machine:
         raise FaultError(f"{faults_path}: {error}") from error
 
 
-def read_params(texts: tuple[str, ...]) -> dict[str, str]:
-    """Read `NAME=VALUE` options."""
-    params = {}
+def read_params(texts: tuple[str, ...], option: str = "--param") -> dict[str, str]:
+    """Read `NAME=VALUE` options, each name once."""
+    params: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise click.UsageError(f"--param takes NAME=VALUE, got {text!r}")
+            raise click.UsageError(f"{option} takes NAME=VALUE, got {text!r}")
+        if name.strip() in params:
+            raise click.UsageError(f"{option} {name.strip()} is given twice: give one value")
         params[name.strip()] = value.strip()
     return params
 
@@ -105,6 +108,14 @@ def print_json(outcome: str, values: dict[str, Any], *, seed: int | None = None)
     if seed is not None:
         head["seed"] = seed
     click.echo(json.dumps(head | values, ensure_ascii=False))
+
+
+def refuse_unused(names: Iterable[str], advice: str) -> None:
+    """Refuse options given on the command line that would change nothing."""
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name.replace('_', '-')} {advice}")
 
 
 def write_output(path: str | None, text: str, *, quiet: bool = False) -> None:

@@ -12,7 +12,7 @@ import click
 import numpy as np
 from rich.console import Console
 
-from runflat import Congestion, Flit, FlitOptions, Refusal, Routing, _core
+from runflat import Congestion, Flit, FlitOptions, Machine, Refusal, Routing, _core
 from runflat.cli.options import (
     FABRIC_HELP,
     break_fabric,
@@ -24,11 +24,13 @@ from runflat.cli.options import (
     print_json,
     read_fabric,
     read_params,
+    refuse_unused,
     seed_option,
     show_table,
 )
 from runflat.cli.route.inputs import EngineInputs, engine_inputs, engine_option, title
 from runflat.cli.route.tables import TableFiles, table_files
+from runflat.cli.route.verdict import counted
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -37,7 +39,7 @@ PRESETS, PARAMETERS = _core.flit_parameters()
 
 RESULTS: dict[str, Any] = dict.fromkeys(
     (
-        "verdict", "cycle", "cycle_vls", "stuck", "throughput_gb_s", "half_width_gb_s", "simulated_ns", "warm_up_ns",
+        "verdict", "vls", "cycle", "cycle_vls", "stuck", "throughput_gb_s", "half_width_gb_s", "simulated_ns", "warm_up_ns",
         "latency_ns_mean", "latency_ns_median", "latency_ns_p99", "memory_bytes", "delivered_flits", "flit_hops",
         "events", "cpu_seconds", "messages", "unrouted_messages", "collision_max", "received_gb_s_min",
         "received_gb_s_max",
@@ -50,8 +52,8 @@ FEWEST_RANKS = 2
 SAID = {
     "deadlock": "deadlock; packets wait for each other in a ring",
     "stuck": "stuck; ranks wait for messages that never come",
-    "saturated": "saturated; packets move, but the rates did not become certain in the time allowed",
-    "cut_short": "cut short before anything could be told",
+    "saturated": "saturated; packets move, but the rates did not become certain in the time that --most-us allows",
+    "cut_short": "cut short before anything could be told; --most-us allows more time",
 }
 """Outcomes that give no throughput."""
 
@@ -67,7 +69,18 @@ class FlitInputs:
 
     def options(self) -> FlitOptions:
         """Return them as the library has them."""
-        return FlitOptions(self.preset, read_params(self.flit), self.precision, self.most_us)
+        parameters = read_params(self.flit, "--flit")
+        return FlitOptions(self.preset, parameters, self.precision, self.most_us)
+
+
+def list_flit(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Explain presets and parameters, if that is wanted, and end."""
+    if not wanted:
+        return
+    for title_of, explained in (("--preset", PRESETS), ("--flit NAME=VALUE", PARAMETERS)):
+        click.echo(title_of)
+        show_table(facts([(f"  {name}", text) for name, text in explained]))
+    context.exit(0)
 
 
 def flit_inputs(function: Function) -> Function:
@@ -85,7 +98,12 @@ def flit_inputs(function: Function) -> Function:
         ),
         click.option(
             "--flit", multiple=True, metavar="NAME=VALUE",
-            help=f"Flit mode: a parameter other than the preset's: {', '.join(name for name, _ in PARAMETERS)}.",
+            help=f"Flit mode: a parameter other than the preset's, explained by --list-flit: "
+            f"{', '.join(name for name, _ in PARAMETERS)}.",
+        ),
+        click.option(
+            "--list-flit", is_flag=True, is_eager=True, expose_value=False, callback=list_flit,
+            help="Say what presets and parameters of the flit mode are, and exit.",
         ),
         click.option(
             "--precision", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
@@ -111,7 +129,7 @@ Run a workload over the routes of an engine, or of tables from a file, and say w
 The congestion mode shares channels max-min fairly; latency, buffers and deadlock are left out. The flit mode simulates every
 flit under InfiniBand's flow control, until the rates are known or all messages have arrived.
 
-Exit status 1 for a finding: refused, deadlock, saturated, pairs without a route.
+Exit status 1 for a finding: refused, deadlock, stuck, saturated, cut short, pairs without a route.
 
 {FABRIC_HELP}""",
 )
@@ -128,7 +146,11 @@ Exit status 1 for a finding: refused, deadlock, saturated, pairs without a route
     "--injection-gb-s", type=float, help="Congestion mode: most that one node port injects."
 )
 @flit_inputs
-@click.option("--stats", is_flag=True, help="Also the spread over nodes and what it took.")
+@click.option(
+    "--stats",
+    is_flag=True,
+    help="Also processor time; congestion mode: the busiest channels; flit mode: warm-up, flits, events, memory.",
+)
 @seed_option
 @faults_option
 @json_option
@@ -147,15 +169,22 @@ def command(
     faults_path: str | None,
     as_json: bool,
 ) -> int:
+    if mode == "flit":
+        refuse_unused(["injection_gb_s"], "is for --mode congestion: leave it out")
+    else:
+        refuse_unused(FlitInputs.__dataclass_fields__, "is for the flit mode: give --mode flit")
+    options, rest = flits.options() if mode == "flit" else None, read_params(params)
     machine = break_fabric(read_fabric(fabric), faults_path)
     routing: Routing | Refusal
     routing = inputs.route(machine, engine) if files.lft is None else files.read(machine)
     made_by = engine if files.lft is None else None
-    head = {"engine": made_by, "lft": files.lft, "mode": mode, "traffic": traffic}
+    head: dict[str, Any] = {"engine": made_by, "lft": files.lft, "mode": mode, "traffic": traffic}
+    head["preset"] = None if options is None else options.preset
+    head["parameters"] = None if options is None else options.parameters
     name = title(engine) if files.lft is None else files.lft
     if machine.rank_count < FEWEST_RANKS:
         # Nothing is left that could talk: a result of the failures, not a mistake in the command.
-        routing = Refusal(f"{machine.rank_count} nodes are left that can send or receive")
+        routing = Refusal(too_few(machine))
     if isinstance(routing, Refusal):
         if as_json:
             print_json("refused", head | {"reason": routing.reason} | RESULTS, seed=seed)
@@ -165,33 +194,34 @@ def command(
     check = routing.check()
     started = time.process_time()
     result: Congestion | Flit
-    if mode == "flit":
-        options, rest = flits.options(), read_params(params)
-        most_bytes = routing.flit_memory(traffic, seed=seed, options=options, **rest)
-        click.echo(f"simulating in at most {mebibytes(most_bytes)} beside the fabric", err=True)
+    if options is not None:
         with Console(stderr=True).status("simulating") as status:
             result = routing.simulate_flits(
-                traffic, seed=seed, options=options, progress=Progress(status.update), **rest
+                traffic,
+                seed=seed,
+                options=options,
+                starting=say_memory,
+                progress=Progress(status.update),
+                **rest,
             )
     else:
-        result = routing.simulate(
-            traffic, seed=seed, injection_gb_s=injection_gb_s, **read_params(params)
-        )
+        result = routing.simulate(traffic, seed=seed, injection_gb_s=injection_gb_s, **rest)
     cpu_seconds = time.process_time() - started
     bad_outcome = result.outcome not in ("steady", "complete")
     finding = int(check.verdict != "ok" or result.unrouted_messages > 0 or bad_outcome)
     if as_json:
         values = as_values(result)
-        values |= {"verdict": check.verdict, "cpu_seconds": cpu_seconds}
+        values |= {"verdict": check.verdict, "vls": check.vls, "cpu_seconds": cpu_seconds}
         if mode == "congestion":
             values["cycle"] = check.cycle
         print_json(result.outcome, head | {"reason": None} | RESULTS | values, seed=seed)
         return finding
-    said = SAID.get(result.outcome)
-    if said is None:
-        said = f"{result.throughput_gb_s:,.1f} GB/s"
-    click.echo(f"{traffic} over {name} on {machine.name}: {said}")
+    click.echo(f"{traffic} over {name} on {machine.name}: {headline(result)}")
     rows = facts_of(result)
+    if options is not None:
+        changed = (f"{name}={value}" for name, value in options.parameters.items())
+        rows.append(("hosts, switches, cables", ", ".join([f"preset {options.preset}", *changed])))
+    rows.append(("virtual lanes", check.vls))
     if routing.lmc > 0:
         rows.append(("LIDs in use", "the first of each node, as applications do"))
     if stats:
@@ -208,6 +238,20 @@ def command(
         click.echo(result.stuck)
     warn(check.verdict, result, loop=check.cycle is not None)
     return finding
+
+
+def too_few(machine: Machine) -> str:
+    """Say that there are too few nodes for a message."""
+    nodes = counted(machine.rank_count, "node")
+    if not any(machine.failed_counts):
+        return f"{nodes} can send or receive, and messages take {FEWEST_RANKS}"
+    return f"{nodes} {'is' if machine.rank_count == 1 else 'are'} left that can send or receive"
+
+
+def say_memory(most_bytes: int) -> bool:
+    """Say what a simulation takes; returns that it may begin."""
+    click.echo(f"simulating in at most {mebibytes(most_bytes)} beside the fabric", err=True)
+    return True
 
 
 def mebibytes(size: int) -> str:
@@ -240,6 +284,23 @@ def as_values(result: Congestion | Flit) -> dict[str, Any]:
     return values
 
 
+def headline(result: Congestion | Flit) -> str:
+    """Say what came out: the time of a workload that ends, the throughput of others."""
+    if result.outcome in SAID:
+        return SAID[result.outcome]
+    return micros(result) if timed(result) else f"{result.throughput_gb_s:,.1f} GB/s"
+
+
+def timed(result: Congestion | Flit) -> bool:
+    """Whether the time is what a workload is about: it ends, and takes some."""
+    return result.outcome == "complete" and result.simulated_ns > 0
+
+
+def micros(result: Congestion | Flit) -> str:
+    """Write the simulated time."""
+    return f"{result.simulated_ns / 1000:,.3f} us"
+
+
 def facts_of(result: Congestion | Flit) -> list[tuple[str, object]]:
     """Lay out a result for people."""
     received = result.received_gb_s
@@ -249,11 +310,15 @@ def facts_of(result: Congestion | Flit) -> list[tuple[str, object]]:
         ("without a route", result.unrouted_messages),
     ]
     if isinstance(result, Congestion):
-        rows.append(("largest collision", f"{result.collision_max:,} messages on one channel"))
+        rows.append(
+            ("largest collision", f"{counted(result.collision_max, 'message')} on one channel")
+        )
     elif result.half_width_gb_s is not None:
         rows.append(("99 % interval", f"+- {result.half_width_gb_s:,.2f} GB/s"))
-    if result.outcome == "complete" or isinstance(result, Flit):
-        rows.append(("simulated time", f"{result.simulated_ns / 1000:,.3f} us"))
+    if timed(result):
+        rows.append(("throughput", f"{result.throughput_gb_s:,.3f} GB/s"))
+    elif result.outcome == "complete" or isinstance(result, Flit):
+        rows.append(("simulated time", micros(result)))
     if isinstance(result, Flit) and result.latency_ns_mean is not None:
         latencies = (result.latency_ns_mean, result.latency_ns_median, result.latency_ns_p99)
         mean, median, p99 = (f"{value or 0:,.0f}" for value in latencies)

@@ -193,6 +193,8 @@ class OutcomeRow:
         Routes over the busiest and over the mean switch-switch channel.
     cycle : sequence of str
         One credit loop by the names of its channels, in order; empty when there is none.
+    ring : sequence of str
+        Channels, with lanes, whose packets waited for each other when a simulation ended in a deadlock; empty when none did.
     reason : str
         Why it was refused or incomplete (the first sample that was).
     """
@@ -208,6 +210,7 @@ class OutcomeRow:
     forwarding_index_max: float | None = None
     forwarding_index_mean: float | None = None
     cycle: Sequence[str] = ()
+    ring: Sequence[str] = ()
     reason: str = ""
 
 

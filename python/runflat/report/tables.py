@@ -27,8 +27,9 @@ class Verdicts:
 
 @dataclass(frozen=True)
 class Loop:
-    """A credit loop to print: where it was seen and the channels on it, in order."""
+    """A credit loop, or the ring of a simulated deadlock: what, where it was seen, and the channels on it, in order."""
 
+    what: str
     engine: str
     level: str
     channels: Sequence[str]
@@ -68,8 +69,13 @@ def table_facts(machine: MachineReport) -> list[tuple[str, ...]]:
 
 
 def credit_loops(machine: MachineReport) -> list[Loop]:
-    """Every credit loop that was found, in table order."""
-    return [Loop(row.engine, row.level_label, row.cycle) for row in machine.outcomes if row.cycle]
+    """Every credit loop and simulated deadlock that was found, in table order."""
+    return [
+        Loop(what, row.engine, row.level_label, channels)
+        for row in machine.outcomes
+        for what, channels in (("Credit loop", row.cycle), ("Simulated deadlock", row.ring))
+        if channels
+    ]
 
 
 def regression(machine: MachineReport) -> list[tuple[str, str, str, str, bool]]:

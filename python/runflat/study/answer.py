@@ -223,6 +223,10 @@ def _failed(rows: list[dict[str, Any]], level: str) -> float:
 
 def _choose(found: MachineAnswer) -> None:
     """Pick the engine of each level; keep the one of the level before unless another is clearly better."""
+    if all(cell.mean_gb_s is None for cell in found.cells.values()):
+        # Safe is not enough: nothing says which of them carries more.
+        found.best = dict.fromkeys(found.levels)
+        return
     current: str | None = None
     for level in found.levels:
         usable = [engine for engine in found.engines if found.cells[engine, level].usable]
@@ -243,7 +247,10 @@ def _speak(found: MachineAnswer, unit: str) -> None:
     """Say which engine to use and what it keeps, then where another one takes over, then what to beware of."""
     say = found.sentences.append
     spans = _spans(found)
-    lost = [level for level in found.levels if found.best[level] is None]
+    safe = {level for (_, level), cell in found.cells.items() if cell.usable}
+    lost = [level for level in found.levels if level not in safe]
+    if safe and not spans:
+        say("No engine has a measured throughput, so there is no figure to choose one by.")
     if len(spans) == 1:
         engine, levels = spans[0]
         kept = _kept(found, engine, levels, unit)

@@ -27,8 +27,7 @@ from pydantic import (
 from runflat import _core, plugins, workloads
 from runflat._core import RunflatError
 from runflat.inputs import as_text
-from runflat.routing import MOST_US
-from runflat.simulation import FlitOptions
+from runflat.simulation import MOST_US, FlitOptions
 
 Text = Annotated[str, BeforeValidator(as_text)]
 """A value that plans may write as number, list or string."""

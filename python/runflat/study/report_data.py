@@ -227,6 +227,8 @@ def _outcome(engine: str, level: str, rows: list[dict[str, Any]]) -> OutcomeRow:
     routed = [row for row in here if row["outcome"] == "routed"]
     means = [row["forwarding_index_mean"] for row in routed]
     cycle = next((row["cycle"] for row in routed if row["cycle"]), None)
+    # Results of older versions have no such column.
+    ring = next((row["deadlock"] for row in routed if row.get("deadlock")), None)
     return OutcomeRow(
         engine=engine,
         level_label=_spaced(level),
@@ -239,6 +241,7 @@ def _outcome(engine: str, level: str, rows: list[dict[str, Any]]) -> OutcomeRow:
         forwarding_index_max=max((row["forwarding_index_max"] for row in routed), default=None),
         forwarding_index_mean=sum(means) / len(means) if means else None,
         cycle=cycle.split(CYCLE_SEPARATOR) if cycle else [],
+        ring=ring.split(CYCLE_SEPARATOR) if ring else [],
         reason=next((row["reason"] for row in here if row["reason"]), ""),
     )
 

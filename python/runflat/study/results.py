@@ -49,6 +49,7 @@ COLUMNS = {
         ("forwarding_index_max", "int"),
         ("forwarding_index_mean", "float"),
         ("simulation", "str"),
+        ("deadlock", "str"),
         ("throughput_gb_s", "float"),
         ("half_width_gb_s", "float"),
         ("latency_ns_mean", "float"),

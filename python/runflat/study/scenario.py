@@ -286,6 +286,7 @@ class ScenarioSet:
             )
             return {
                 "simulation": flit.outcome,
+                "deadlock": _ring(flit),
                 "half_width_gb_s": flit.half_width_gb_s,
                 "latency_ns_mean": flit.latency_ns_mean,
                 "latency_ns_p99": flit.latency_ns_p99,
@@ -331,6 +332,14 @@ class ScenarioSet:
             "cut_nodes": len(machine.cut_nodes()),
             "workload": self.plan.workload.traffic,
         }
+
+
+def _ring(flit: Flit) -> str | None:
+    """Write the ring that a simulation ended in, channels with their lanes."""
+    if flit.cycle is None or flit.cycle_vls is None:
+        return None
+    around = zip(flit.cycle, flit.cycle_vls, strict=True)
+    return CYCLE_SEPARATOR.join(f"{channel} (lane {vl})" for channel, vl in around)
 
 
 def _measured(result: Congestion | Flit) -> Row:

@@ -46,7 +46,7 @@ Exit status 1 if the engine refuses, a pair has no route or a credit loop exists
 @fabric_argument
 @engine_option
 @engine_inputs
-@table_files(required=False, replaces_engine=True)
+@table_files(required=False, replaces_engine=True, writes_lids=True)
 @click.option(
     "--to",
     "format",

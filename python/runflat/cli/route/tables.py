@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from runflat import Machine, Routing
-from runflat.cli.options import show_warnings
+from runflat.cli.options import refuse_unused, show_warnings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -43,13 +43,18 @@ class TableFiles:
         return routing
 
 
-def table_files(*, required: bool, replaces_engine: bool = False) -> Callable[[Function], Function]:
-    """Add the options; the command gets them as `files`."""
+def table_files(
+    *, required: bool, replaces_engine: bool = False, writes_lids: bool = False
+) -> Callable[[Function], Function]:
+    """Add the options; the command gets them as `files`. Where it writes LIDs, `--guid2lid` goes without `--lft` too."""
 
     def decorate(function: Function) -> Function:
         @functools.wraps(function)
         def command(*args: Any, **rest: Any) -> Any:
             own = {name: rest.pop(name) for name in TableFiles.__dataclass_fields__}
+            if own["lft"] is None:
+                unused = ("sl", "sl2vl") if writes_lids else ("guid2lid", "sl", "sl2vl")
+                refuse_unused(unused, "goes with tables from a file: give --lft, or leave it out")
             if not replaces_engine:
                 return function(*args, files=TableFiles(**own), **rest)
             context = click.get_current_context()

@@ -45,7 +45,7 @@ tables leave a pair out or can deadlock.
 @fabric_argument
 @engine_option
 @engine_inputs
-@table_files(required=False)
+@table_files(required=False, writes_lids=True)
 @click.option("-o", "output", type=click.Path(dir_okay=False), help="Write the order here (CSV).")
 @faults_option
 @json_option
