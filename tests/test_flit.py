@@ -140,7 +140,7 @@ def test_a_study_by_flits_says_what_has_no_figure(tmp_path: Path) -> None:
     )
     done = run("study", "run", plan, "-o", tmp_path / "out", "--json")
     assert done.status == 0
-    assert "each flit simulation takes at most 0." in done.err
+    assert "each flit simulation takes at most 1." in done.err
     rows = Results.read(tmp_path / "out").throughput.to_rows()
     assert [(row["engine"], row["simulation"]) for row in rows] == [
         ("MinHop", "deadlock"), ("DFSSSP", "steady"),

@@ -77,8 +77,7 @@ pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand
     let ranks = network.rank_count();
     let (_, sources) = Watch::watched(ranks);
     let watch = ranks * (sources * size_of::<u32>() + 2 * size_of::<u64>());
-    // One more part whenever the batches have doubled.
-    let latencies = Latencies::MEMORY * u64::from(usize::BITS);
+    let latencies = Latencies::MEMORY * MOST_PARTS;
     fast::memory_bound(network, options, demand)
         + Batches::memory(ranks)
         + watch as u64
@@ -164,6 +163,9 @@ pub fn simulate<S: Source>(
     };
     run.with_rates(&batches, &all, rule).with_latencies(latencies, rule)
 }
+
+/// Parts of a simulation whose latencies are counted apart: one more whenever the batches have doubled, of ten seconds.
+const MOST_PARTS: u64 = 24;
 
 /// Batches after which one looks for a deadlock although packets arrive.
 const DEADLOCK_BATCHES: usize = 16;
