@@ -89,12 +89,38 @@ def test_the_throughputs_of_the_claims_are_the_records(head: str, record: str) -
     lines = rest.split("\n\n")[0].splitlines()[2:]
     with (PAPER / "results" / record).open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
-    recorded = {row[1].partition(",")[0]: [round(float(cell)) for cell in row[2:]] for row in rows}
+    recorded = {
+        row[1].partition(",")[0]: [round(float(cell)) for cell in row[2:-3]] for row in rows
+    }
     claimed = {}
     for line in lines:
         names, *cells = line.strip("| ").split(" | ")
         claimed |= {name: [int(cell) for cell in cells] for name in names.split(", ")}
     assert claimed == recorded
+
+
+@pytest.mark.parametrize(
+    ("title", "records"),
+    [
+        ("TSUBAME2.0: routing", ["case-1-tsubame2.csv", "case-1-tsubame2-exchange.csv"]),
+        ("Deimos: routing", ["case-2-deimos.csv", "case-2-deimos-exchange.csv"]),
+    ],
+)
+def test_the_regressions_of_the_claims_are_the_records(title: str, records: list[str]) -> None:
+    lines = sections("Cases").split(f"| {title}")[1].split("\n\n")[0].splitlines()[2:]
+    claimed = {
+        line.strip("| ").split(" | ")[0]: line.strip("| ").split(" | ")[2:] for line in lines
+    }
+    for at, record in enumerate(records):
+        with (PAPER / "results" / record).open(encoding="utf-8", newline="") as file:
+            _, *rows = csv.reader(file)
+        for row in rows:
+            cell = claimed[row[1].partition(",")[0]][at]
+            if row[-1]:
+                intercept, slope, r2 = (float(text) for text in row[-3:])
+                assert cell == f"{intercept:,.0f}; {slope:.2f}; {r2:.2f}", (record, row[1])
+            else:
+                assert cell in ("deadlock", "no end in 0.1 s"), (record, row[1])
 
 
 @pytest.mark.timeout(3000)
