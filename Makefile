@@ -11,7 +11,7 @@ RUST   := $(shell find crates -name '*.rs' -not -path '*/target/*' 2>/dev/null)
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 unexport CONDA_PREFIX PYTHONPATH
 
-.PHONY: demo test check bench papers papers-full docs fmt fuzz clean
+.PHONY: demo test check bench papers papers-full soak docs fmt fuzz clean
 
 demo: $(VENV)/.built
 	@$(BIN)/runflat study run examples/1_what_failed_cables_cost.toml -o out/demo --fresh
@@ -50,6 +50,10 @@ papers-full: papers $(VENV)/.dev
 	@for plan in 1-balanced-tree 2-unbalanced-tree 3-mesh case-1-tsubame2 case-2-deimos 5-larger; do \
 	  $(BIN)/runflat study run $(RESULTS)/$$plan.toml -o out/results/$$plan \
 	  && $(BIN)/python $(RESULTS)/table.py out/results/$$plan $$plan.csv || exit 1; done
+
+# The packet engine of the flit simulation against the flit engine, 1,000 random networks (`make test`: 60).
+soak:
+	RUNFLAT_SEEDS=1000 cargo test --release --locked -p runflat-core flit::tests
 
 docs:
 	cargo doc --workspace --no-deps --locked
