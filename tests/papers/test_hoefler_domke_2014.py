@@ -99,6 +99,18 @@ def test_the_throughputs_of_the_claims_are_the_records(head: str, record: str) -
     assert claimed == recorded
 
 
+def test_cells_with_a_proved_cycle_deadlock_and_no_others(table: ModuleType) -> None:
+    expected = [cell for row in table.recorded("expected.csv").values() for cell in row.values()]
+    with (PAPER / "table2" / "simulated.csv").open(encoding="utf-8", newline="") as file:
+        _, *rows = csv.reader(file)
+    assert len(rows) == len(expected) == 11 * 8
+    names = {"d": "deadlock", "r": "refused"}
+    for row, cell in zip(rows, expected, strict=True):
+        found = row[2].removeprefix("1 ")
+        assert found == names.get(cell[0], found), row[:2]
+        assert (found == "deadlock") == (cell[0] == "d"), row[:2]
+
+
 @pytest.mark.parametrize(
     ("title", "records"),
     [

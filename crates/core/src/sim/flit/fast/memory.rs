@@ -37,5 +37,5 @@ pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand
     packets * packet as u64
         + (channels * (channel + lanes * Lanes::SLOT) + network.rank_count() * rank) as u64
         + Queues::memory(network)
-        + Calendar::MEMORY
+        + Calendar::memory(channels)
 }

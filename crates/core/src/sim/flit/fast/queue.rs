@@ -15,7 +15,7 @@ pub struct Calendar {
     open: Vec<u64>,
     /// Number of the open bucket: time >> shift.
     at: u64,
-    /// Events of a bucket: time since it begins, then key, in one number.
+    /// Events of a bucket: time since it begins, then key, in one number. As many buckets as a power of two.
     ring: Vec<Vec<u64>>,
     shift: u32,
     /// Events in the ring.
@@ -24,19 +24,27 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    const RING: usize = 1 << 12;
+    /// What the ring reaches ahead: 2^22 ps, about 4 us, hold nearly all events of packets.
+    const AHEAD: u32 = 22;
+
     /// Bytes of an empty one.
-    pub const MEMORY: u64 = (Self::RING * size_of::<Vec<u64>>()) as u64;
+    pub fn memory(pending: usize) -> u64 {
+        (size_of::<Vec<u64>>() as u64) << (Self::AHEAD - Self::shift(pending))
+    }
+
+    /// Time of a bucket, as a power of two: a handful of events each; 2^20 ps are a microsecond.
+    fn shift(pending: usize) -> u32 {
+        20 - (pending / 16).clamp(1 << 6, 1 << 13).ilog2()
+    }
 
     /// An empty calendar for about `pending` events in any microsecond.
     pub fn new(pending: usize) -> Self {
-        // A handful of events a bucket; 2^20 ps are a microsecond.
-        let buckets = (pending / 16).clamp(1 << 6, 1 << 13).ilog2();
+        let shift = Self::shift(pending);
         Calendar {
             open: Vec::new(),
             at: 0,
-            ring: vec![Vec::new(); Self::RING],
-            shift: 20 - buckets,
+            ring: vec![Vec::new(); 1 << (Self::AHEAD - shift)],
+            shift,
             near: 0,
             far: BinaryHeap::new(),
         }
@@ -51,13 +59,20 @@ impl Calendar {
             let event = self.packed(event);
             let after = self.open.partition_point(|&other| other > event);
             self.open.insert(after, event);
-        } else if bucket - self.at < Self::RING as u64 {
+        } else if bucket - self.at < self.ring.len() as u64 {
             let event = self.packed(event);
-            self.ring[bucket as usize % Self::RING].push(event);
+            let slot = self.slot(bucket);
+            self.ring[slot].push(event);
             self.near += 1;
         } else {
             self.far.push(Reverse(event));
         }
+    }
+
+    /// Where a bucket of the near future is.
+    #[inline]
+    fn slot(&self, bucket: u64) -> usize {
+        bucket as usize & (self.ring.len() - 1)
     }
 
     /// An event of a bucket in one number.
@@ -81,7 +96,7 @@ impl Calendar {
     /// Those of the bucket `after` behind it so far, in no order.
     #[inline]
     pub fn bucket(&self, after: u64) -> &[u64] {
-        &self.ring[(self.at + after) as usize % Self::RING]
+        &self.ring[self.slot(self.at + after)]
     }
 
     /// Opens the next bucket with events if all of the one that is open are taken; returns whether it did.
@@ -121,12 +136,13 @@ impl Calendar {
         } else {
             loop {
                 self.at += 1;
-                if far == Some(self.at) || !self.ring[self.at as usize % Self::RING].is_empty() {
+                if far == Some(self.at) || !self.ring[self.slot(self.at)].is_empty() {
                     break;
                 }
             }
         }
-        let bucket = &mut self.ring[self.at as usize % Self::RING];
+        let slot = self.slot(self.at);
+        let bucket = &mut self.ring[slot];
         self.near -= bucket.len();
         std::mem::swap(&mut self.open, bucket);
         while let Some(&Reverse(event)) = self.far.peek()
