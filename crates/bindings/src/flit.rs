@@ -200,7 +200,7 @@ impl Simulation<'_> {
         }
         let nanos = |now: Picos| now.0 as f64 / 1000.0;
         let progress = |now| self.asks(self.inputs.progress.as_ref(), nanos(now));
-        let run = simulate(&self.network, self.options, source, &self.rule, progress);
+        let run = simulate(&self.network, self.options, source, demand, &self.rule, progress);
         Ok((Some(run), memory_bytes))
     }
 

@@ -92,6 +92,7 @@ pub fn simulate<S: Source>(
     network: &Network<'_>,
     options: &FlitOptions,
     source: S,
+    demand: Demand,
     rule: &StopRule,
     mut progress: impl FnMut(Picos) -> bool,
 ) -> FlitRun {
@@ -99,6 +100,7 @@ pub fn simulate<S: Source>(
     let metered =
         Metered { source, unrouted: 0, last: Picos(0), latencies: vec![Latencies::default()] };
     let mut fast = Fast::new(network, options, metered, Watch::new(ranks));
+    fast.reserve(fast::most_packets(network, options, demand));
     let mut batches = Batches::new(ranks);
     let mut all = vec![0u64; ranks];
     let mut now = Picos(0);

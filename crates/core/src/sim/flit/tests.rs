@@ -7,7 +7,7 @@ use super::fast::Fast;
 use super::network::Network;
 use super::options::FlitOptions;
 use super::reference::Reference;
-use super::source::{Consumed, Delivery, Next, Observer, PacketName, Send, Source};
+use super::source::{Consumed, Delivery, Demand, Next, Observer, PacketName, Send, Source};
 use super::sources::{Phases, RandomTargets, Scheduled};
 use super::{FlitOutcome, FlitRun, StopRule, simulate};
 use crate::ids::{ChannelId, Rank};
@@ -371,7 +371,8 @@ fn run<S: Source>(
     let routing = routed(view, engine);
     let placement = placement::in_node_order(view);
     let network = Network::new(&graph, &routing, &placement, options).unwrap();
-    simulate(&network, options, source, &rule, |_| true)
+    let demand = Demand::of_messages(std::iter::once(Bytes(2048)), options.mtu()).endless();
+    simulate(&network, options, source, demand, &rule, |_| true)
 }
 
 /// Uniform traffic of one packet a message.

@@ -43,8 +43,9 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Bytes of a lane of a channel.
-    pub const SLOT: usize = size_of::<Lane>() + size_of::<VecDeque<(u64, u32)>>();
+    /// Bytes of a lane of a channel, with a few flow-control packets on the way.
+    pub const SLOT: usize =
+        size_of::<Lane>() + size_of::<VecDeque<(u64, u32)>>() + 4 * size_of::<(u64, u32)>();
 
     pub fn new(channels: usize, count: usize) -> Self {
         let lane = Lane { last_input: u8::MAX, ..Lane::default() };

@@ -2,7 +2,7 @@
 
 use super::Packet;
 use super::lanes::Lanes;
-use super::queue::{Calendar, Event};
+use super::queue::Calendar;
 use super::queues::Queues;
 use super::state::{Host, Input, Output, Sink};
 use super::{Ends, FlitOptions};
@@ -10,11 +10,11 @@ use crate::ids::ChannelId;
 use crate::sim::flit::network::{End, Network};
 use crate::sim::flit::source::Demand;
 
-/// Bytes that a simulation of a network takes at the most.
+/// Packets that a simulation of a network holds at the most: as many as buffers have room for, or as there are.
 ///
 /// # Complexity
 /// Linear in channels.
-pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand) -> u64 {
+pub fn most_packets(network: &Network<'_>, options: &FlitOptions, demand: Demand) -> u64 {
     let (lanes, channels) = (network.lanes(), network.channel_count());
     let flits = demand.least.0.div_ceil(u64::from(options.flit_bytes));
     let flits = flits.clamp(1, u64::from(options.mtu_flits));
@@ -28,13 +28,22 @@ pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand
             _ => output(options.host_output_flits) + 2,
         })
         .sum();
-    let packets = packets.min(demand.packets);
+    packets.min(demand.packets)
+}
+
+/// Bytes that a simulation of a network takes at the most.
+///
+/// # Complexity
+/// Linear in channels.
+pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand) -> u64 {
+    let (lanes, channels) = (network.lanes(), network.channel_count());
     // Each in its slot, in the list of free slots, and before a sink.
     let packet = size_of::<Packet>() + size_of::<Option<Ends>>() + 2 * size_of::<u64>();
-    // An arbiter and a cable each wait for one moment; some more were given up for earlier ones.
-    let channel = size_of::<Output>() + size_of::<Input>() + 6 * size_of::<Event>();
-    let rank = size_of::<Host>() + size_of::<Sink>();
-    packets * packet as u64
+    // An arbiter and a cable each wait for one moment; some more were given up for earlier ones. Buckets of the calendar
+    // have room for more than they hold.
+    let channel = size_of::<Output>() + size_of::<Input>() + 64 * size_of::<u64>();
+    let rank = size_of::<Host>() + size_of::<Sink>() + 16 * size_of::<u64>();
+    most_packets(network, options, demand) * packet as u64
         + (channels * (channel + lanes * Lanes::SLOT) + network.rank_count() * rank) as u64
         + Queues::memory(network)
         + Calendar::memory(channels)

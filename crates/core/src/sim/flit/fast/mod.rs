@@ -28,7 +28,7 @@ use super::source::{Observer, PacketName, Send, Source};
 use crate::ids::{ChannelId, Lid};
 use crate::units::Picos;
 use lanes::Lanes;
-pub use memory::memory_bound;
+pub use memory::{memory_bound, most_packets};
 use queue::Calendar;
 use queues::Queues;
 use state::{Common, Head, Host, Input, Output, Sink};
@@ -154,6 +154,14 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
             simulation.make(rank);
         }
         simulation
+    }
+
+    /// Has room for so many packets: growing would copy them and leave holes. What is not used takes no memory.
+    pub fn reserve(&mut self, packets: u64) {
+        let more = packets.saturating_sub(self.packets.len() as u64) as usize;
+        self.packets.reserve_exact(more);
+        self.ends.reserve_exact(more);
+        self.unused.reserve_exact(more);
     }
 
     /// Goes on until `end`, or until nothing is left to happen. Returns whether something is.
