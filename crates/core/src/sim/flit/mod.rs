@@ -3,7 +3,7 @@
 //!
 //! [`Network`] is the fabric with its routes, [`FlitOptions`] what hosts, switches and cables are like, a
 //! [`Source`](source::Source) says who sends what next. [`simulate`] runs them until a [`StopRule`] is met. Two engines
-//! compute the same picoseconds: [`reference`] flit by flit, [`fast`] by packets. `docs/models.md` has the model in words.
+//! compute the same picoseconds: [`mod@reference`] flit by flit, [`fast`] by packets. `docs/models.md` has the model in words.
 //!
 //! Source: Domke, Hoefler, Matsuoka, SC14, and the public InfiniBand model for OMNeT++ that it used (Gran and Reinemo 2011),
 //! from the description in `reference/infiniband-flit-model.md`. Departures stand in `docs/models.md`.

@@ -1,4 +1,4 @@
-//! The model packet by packet: the same grants and the same picoseconds as [`reference`](super::reference), at a
+//! The model packet by packet: the same grants and the same picoseconds as [`reference`](mod@super::reference), at a
 //! handful of events for a packet and hop.
 //!
 //! A packet that is granted streams without further waits, so when each of its flits passes a point is a
