@@ -21,10 +21,10 @@ fn fetch<T>(value: &T) {
 impl<S: Source, O: Observer> Fast<'_, S, O> {
     /// Asks for what the events of the buckets to come will need: the bucket just opened and the two after it.
     pub(super) fn fetch(&mut self) {
-        for &event in self.calendar.bucket(2) {
+        for event in self.calendar.bucket(2) {
             self.fetch_ends(event as u32);
         }
-        for &event in self.calendar.bucket(1) {
+        for event in self.calendar.bucket(1) {
             self.fetch_packet(event as u32);
         }
         for &event in self.calendar.open() {

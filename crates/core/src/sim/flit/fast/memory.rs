@@ -39,12 +39,12 @@ pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand
     let (lanes, channels) = (network.lanes(), network.channel_count());
     // Each in its slot, in the list of free slots, and before a sink.
     let packet = size_of::<Packet>() + size_of::<Option<Ends>>() + 2 * size_of::<u64>();
-    // An arbiter and a cable each wait for one moment; some more were given up for earlier ones. Buckets of the calendar
-    // have room for more than they hold.
-    let channel = size_of::<Output>() + size_of::<Input>() + 64 * size_of::<u64>();
+    let channel = size_of::<Output>() + size_of::<Input>();
+    // An arbiter and a cable each wait for one moment; some more were given up for earlier ones.
+    let events = 6 * channels;
     let rank = size_of::<Host>() + size_of::<Sink>() + 16 * size_of::<u64>();
     most_packets(network, options, demand) * packet as u64
         + (channels * (channel + lanes * Lanes::SLOT) + network.rank_count() * rank) as u64
         + Queues::memory(network)
-        + Calendar::memory(channels)
+        + Calendar::memory(channels, events)
 }

@@ -1,6 +1,7 @@
 //! A calendar of events: buckets of time in a ring for the near future, a heap for what lies beyond.
 //!
-//! Events of a bucket are put in order when it is opened. The order is total: by time, then by key, so that it never
+//! Buckets are chains of small chunks from one pool: at a tick of flow control thousands of events come at once, and a bucket
+//! that kept room for as many would keep it for ever. Events of a bucket are put in order when it is opened. The order is total: by time, then by key, so that it never
 //! depends on when an event was scheduled. Inserting and taking cost a few nanoseconds while buckets hold a few events.
 
 use std::cmp::Reverse;
@@ -15,21 +16,42 @@ pub struct Calendar {
     open: Vec<u64>,
     /// Number of the open bucket: time >> shift.
     at: u64,
-    /// Events of a bucket: time since it begins, then key, in one number. As many buckets as a power of two.
-    ring: Vec<Vec<u64>>,
+    /// By bucket, as many as a power of two: its first chunk.
+    ring: Vec<u32>,
+    chunks: Vec<Chunk>,
+    /// The first chunk that is in no bucket; the others follow.
+    unused: u32,
     shift: u32,
     /// Events in the ring.
     near: usize,
     far: BinaryHeap<Reverse<Event>>,
 }
 
+/// A cache line of events of one bucket: time since it begins, then key, in one number.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+struct Chunk {
+    events: [u64; CHUNK],
+    next: u32,
+    count: u32,
+}
+
+const CHUNK: usize = 7;
+
+/// No chunk.
+const NONE: u32 = u32::MAX;
+
 impl Calendar {
     /// What the ring reaches ahead: 2^22 ps, about 4 us, hold nearly all events of packets.
     const AHEAD: u32 = 22;
 
-    /// Bytes of an empty one.
-    pub fn memory(pending: usize) -> u64 {
-        (size_of::<Vec<u64>>() as u64) << (Self::AHEAD - Self::shift(pending))
+    /// Bytes that it takes with so many events, twice that while it grows.
+    pub fn memory(pending: usize, events: usize) -> u64 {
+        // Each bucket may have a chunk that is not full.
+        let buckets = 1 << (Self::AHEAD - Self::shift(pending));
+        let chunks = events.div_ceil(CHUNK) + buckets;
+        let far = events * size_of::<Event>();
+        (2 * (chunks * size_of::<Chunk>() + far) + buckets * size_of::<u32>()) as u64
     }
 
     /// Time of a bucket, as a power of two: a handful of events each; 2^20 ps are a microsecond.
@@ -43,7 +65,9 @@ impl Calendar {
         Calendar {
             open: Vec::new(),
             at: 0,
-            ring: vec![Vec::new(); 1 << (Self::AHEAD - shift)],
+            ring: vec![NONE; 1 << (Self::AHEAD - shift)],
+            chunks: Vec::new(),
+            unused: NONE,
             shift,
             near: 0,
             far: BinaryHeap::new(),
@@ -62,11 +86,31 @@ impl Calendar {
         } else if bucket - self.at < self.ring.len() as u64 {
             let event = self.packed(event);
             let slot = self.slot(bucket);
-            self.ring[slot].push(event);
+            let first = self.ring[slot];
+            let chunk = match self.chunks.get(first as usize) {
+                Some(chunk) if (chunk.count as usize) < CHUNK => &mut self.chunks[first as usize],
+                _ => self.prepend_chunk(slot),
+            };
+            chunk.events[chunk.count as usize] = event;
+            chunk.count += 1;
             self.near += 1;
         } else {
             self.far.push(Reverse(event));
         }
+    }
+
+    /// Puts an empty chunk before the others of a bucket.
+    fn prepend_chunk(&mut self, slot: usize) -> &mut Chunk {
+        let chunk = Chunk { next: self.ring[slot], ..Chunk::default() };
+        let at = self.unused;
+        if at == NONE {
+            self.ring[slot] = self.chunks.len() as u32;
+            self.chunks.push(chunk);
+        } else {
+            self.ring[slot] = at;
+            self.unused = std::mem::replace(&mut self.chunks[at as usize], chunk).next;
+        }
+        &mut self.chunks[self.ring[slot] as usize]
     }
 
     /// Where a bucket of the near future is.
@@ -95,8 +139,14 @@ impl Calendar {
 
     /// Those of the bucket `after` behind it so far, in no order.
     #[inline]
-    pub fn bucket(&self, after: u64) -> &[u64] {
-        &self.ring[self.slot(self.at + after)]
+    pub fn bucket(&self, after: u64) -> impl Iterator<Item = u64> {
+        let mut at = self.ring[self.slot(self.at + after)];
+        let chunks = std::iter::from_fn(move || {
+            let chunk = self.chunks.get(at as usize)?;
+            at = chunk.next;
+            Some(&chunk.events[..chunk.count as usize])
+        });
+        chunks.flatten().copied()
     }
 
     /// Opens the next bucket with events if all of the one that is open are taken; returns whether it did.
@@ -136,15 +186,20 @@ impl Calendar {
         } else {
             loop {
                 self.at += 1;
-                if far == Some(self.at) || !self.ring[self.slot(self.at)].is_empty() {
+                if far == Some(self.at) || self.ring[self.slot(self.at)] != NONE {
                     break;
                 }
             }
         }
         let slot = self.slot(self.at);
-        let bucket = &mut self.ring[slot];
-        self.near -= bucket.len();
-        std::mem::swap(&mut self.open, bucket);
+        let mut at = std::mem::replace(&mut self.ring[slot], NONE);
+        while at != NONE {
+            let chunk = &mut self.chunks[at as usize];
+            self.open.extend(&chunk.events[..chunk.count as usize]);
+            self.near -= chunk.count as usize;
+            let next = std::mem::replace(&mut chunk.next, self.unused);
+            self.unused = std::mem::replace(&mut at, next);
+        }
         while let Some(&Reverse(event)) = self.far.peek()
             && event.0 >> self.shift <= self.at
         {
