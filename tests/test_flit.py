@@ -11,7 +11,7 @@ import pytest
 
 import runflat
 from command import ROOT, STAGE, run
-from runflat import FlitOptions, Routing, WorkloadError, _core
+from runflat import FlitError, FlitOptions, Routing, WorkloadError, _core
 from runflat.study import read_plan
 from runflat.study.results import Results
 
@@ -106,6 +106,8 @@ def test_one_seed_gives_one_result() -> None:
         (["--injection-gb-s", "3"], ["--injection-gb-s is for --mode congestion"]),
         (["--sl", "sl.csv"], ["--sl goes with tables", "give --lft"]),
         (["--guid2lid", "guid2lid"], ["--guid2lid goes with tables", "give --lft"]),
+        (["--lft", "t", "--roots", "r"], ["--roots goes with an engine", "leave it out"]),
+        (["--lft", "t", "--max-vl", "8"], ["--max-vl goes with an engine"]),
         (["--flit", "cable_ns=long"], ["cable_ns", "long"]),
         (["--flit", "buffer_flits=3"], ["holds no packet of 32 flits"]),
         (["--flit", "sink_flit_ns=0"], ["sink_flit", "above 0"]),
@@ -140,7 +142,7 @@ def test_a_study_by_flits_says_what_has_no_figure(tmp_path: Path) -> None:
     )
     done = run("study", "run", plan, "-o", tmp_path / "out", "--json")
     assert done.status == 0
-    assert "each flit simulation takes at most 1." in done.err
+    assert "each flit simulation takes at most 4." in done.err
     rows = Results.read(tmp_path / "out").throughput.to_rows()
     assert [(row["engine"], row["simulation"]) for row in rows] == [
         ("MinHop", "deadlock"), ("DFSSSP", "steady"),
@@ -158,10 +160,16 @@ def test_a_study_by_flits_says_what_has_no_figure(tmp_path: Path) -> None:
     assert all(html.escape(channel) in page for channel in ring)
     assert rows[1]["throughput_gb_s"] > 1
     assert 500 < rows[1]["latency_ns_mean"] < rows[1]["latency_ns_p99"]
-    plan.write_text(plan.read_text().replace("precision = 0.2", 'preset = "sc13"'))
-    wrong = run("study", "run", plan, "-o", tmp_path / "out2")
-    assert wrong.status == 2
-    assert "sc13" in wrong.err
+    text = plan.read_text()
+    # Enough for one lane; DFSSSP takes two.
+    for given, word in (
+        ('preset = "sc13"', "sc13"),
+        ("params = { buffer_flits = 40 }", "shared by 2 lanes"),
+    ):
+        plan.write_text(text.replace("precision = 0.2", given))
+        wrong = run("study", "run", plan, "-o", tmp_path / "out2")
+        assert wrong.status == 2
+        assert word in wrong.err
 
 
 def test_a_message_takes_the_time_of_its_last_flit() -> None:
@@ -428,7 +436,7 @@ def test_only_a_study_goes_on_after_an_interruption(
 )
 def test_wrong_arguments_are_refused(wrong: dict[str, Any], words: str) -> None:
     routing = routed("2-ary 2-tree", "minhop")
-    with pytest.raises(WorkloadError, match=words):
+    with pytest.raises(FlitError if "options" in wrong else WorkloadError, match=words):
         routing.simulate_flits(**wrong)
     if "options" not in wrong:
         with pytest.raises(WorkloadError, match=words):

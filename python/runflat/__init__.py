@@ -13,6 +13,7 @@ over what is left (`Routing.simulate`). A `Study` does that for many scenarios.
 
 from runflat._core import (
     FaultError,
+    FlitError,
     FormatError,
     GeneratorError,
     RoutingError,
@@ -36,6 +37,7 @@ __all__ = [
     "FaultError",
     "Faults",
     "Flit",
+    "FlitError",
     "FlitOptions",
     "FormatError",
     "GeneratorError",

@@ -352,7 +352,9 @@ class Routing:
         Raises
         ------
         WorkloadError
-            If there is no such workload, preset or parameter, a value does not fit, or `starting` says no.
+            If there is no such workload or parameter of it, a value does not fit, or `starting` says no.
+        FlitError
+            If there is no such preset or parameter of hosts, switches and cables, or they cannot be simulated.
 
         Examples
         --------
@@ -378,7 +380,7 @@ class Routing:
 
         Raises
         ------
-        WorkloadError
+        WorkloadError, FlitError
             As `simulate_flits`.
         """
         return self._flits(traffic, seed, options, params, lambda _: False, None)["memory_bytes"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
-from runflat._core import WorkloadError
+from runflat._core import FlitError, WorkloadError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,21 +81,19 @@ def check_work(traffic: object, seed: object) -> None:
 def check_options(options: object) -> FlitOptions:
     """Return options of a flit simulation, or refuse them; names and values of parameters are for the core to judge."""
     if not isinstance(options, FlitOptions):
-        raise WorkloadError(
+        raise FlitError(
             f"`options` is a FlitOptions, as FlitOptions('qdr', precision=0.1), got {options!r}"
         )
     if not isinstance(options.preset, str):
-        raise WorkloadError(f"`preset` is a name, as 'sc14', got {options.preset!r}")
+        raise FlitError(f"`preset` is a name, as 'sc14', got {options.preset!r}")
     if not isinstance(options.parameters, Mapping) or not all(
         isinstance(name, str) for name in options.parameters
     ):
-        raise WorkloadError(
-            f"`parameters` is a dict of names and values, got {options.parameters!r}"
-        )
+        raise FlitError(f"`parameters` is a dict of names and values, got {options.parameters!r}")
     if not isinstance(options.precision, Real) or not 0 < options.precision < 1:
-        raise WorkloadError(f"`precision` is a number from 0 to 1, got {options.precision!r}")
+        raise FlitError(f"`precision` is a number from 0 to 1, got {options.precision!r}")
     if not isinstance(options.most_us, Real) or not 0 < options.most_us <= MOST_US:
-        raise WorkloadError(f"`most_us` is a time from 0 to {MOST_US:g} us, got {options.most_us}")
+        raise FlitError(f"`most_us` is a time from 0 to {MOST_US:g} us, got {options.most_us}")
     return options
 
 
@@ -131,8 +129,8 @@ class Flit:
     simulated_ns, warm_up_ns : float
         Time simulated (until the last message of a complete workload), and what of it was left out at the beginning.
     latency_ns_mean, latency_ns_median, latency_ns_p99 : float or None
-        How long messages took, from when a host began to make one until its last flit was consumed; where steady, those of
-        the last half of the time or more. Quantiles to 0.4 %. None where there is no throughput.
+        How long messages took, from when a host began to make one until its last flit was consumed; where steady, after the
+        warm-up, which is rounded up by a quarter at most. Quantiles to 0.4 %. None where there is no throughput.
     memory_bytes : int
         What the simulation could take at the most, beside the fabric and its tables.
     messages, unrouted_messages : int

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from runflat import plugins
-from runflat._core import WorkloadError
+from runflat._core import WorkloadError, workloads
 from runflat.inputs import as_text, read_file
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-RECORDED = frozenset({"goal", "matrix"})
+RECORDED = frozenset(
+    part["name"] for part in workloads() if {"file", "text"} <= {p["name"] for p in part["params"]}
+)
 """Workloads that are read from a file."""
 
 

@@ -24,4 +24,10 @@ create_exception!(
     "An engine or table that does not exist or fit."
 );
 create_exception!(runflat, WorkloadError, RunflatError, "No workload has these parameters.");
+create_exception!(
+    runflat,
+    FlitError,
+    RunflatError,
+    "Hosts, switches and cables that cannot be simulated flit by flit."
+);
 create_exception!(runflat, TableError, RunflatError, "A table of results is not as it should be.");

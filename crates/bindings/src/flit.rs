@@ -21,7 +21,7 @@ use runflat_core::units::Picos;
 use runflat_core::workload::schedule::{Op, Schedule};
 use runflat_core::workload::{self, BoundWorkload, Injection};
 
-use crate::errors::WorkloadError;
+use crate::errors::{FlitError, WorkloadError};
 use crate::parts;
 use crate::raise;
 use crate::routing::Routing;
@@ -49,7 +49,7 @@ pub struct FlitInputs {
 impl FlitInputs {
     fn options(&self) -> PyResult<FlitOptions> {
         let given = self.parameters.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-        FlitOptions::of(&self.preset, given).map_err(raise::<WorkloadError>)
+        FlitOptions::of(&self.preset, given).map_err(raise::<FlitError>)
     }
 
     fn rule(&self, steady: bool) -> StopRule {
@@ -119,7 +119,7 @@ impl Simulation<'_> {
         let placement = placement::in_node_order(&routing.view);
         let ranks = placement.len() as u32;
         let network = Network::new(&graph, &routing.routing, &placement, options)
-            .map_err(raise::<WorkloadError>)?;
+            .map_err(raise::<FlitError>)?;
         let rule = inputs.rule(work.steady());
         let simulation = Simulation { network, options, rule, inputs, raised: Mutex::default() };
         let run = match work {
@@ -269,8 +269,8 @@ fn report(fields: &Bound<'_, PyDict>, machine: &Machine, run: &FlitRun) -> PyRes
 #[pyfunction]
 pub fn check_flit_options(preset: &str, parameters: Given) -> PyResult<()> {
     let given = parameters.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    let options = FlitOptions::of(preset, given).map_err(raise::<WorkloadError>)?;
-    check(&options, 1).map_err(raise::<WorkloadError>)
+    let options = FlitOptions::of(preset, given).map_err(raise::<FlitError>)?;
+    check(&options, 1).map_err(raise::<FlitError>)
 }
 
 /// A name and a line that says what it is.

@@ -22,7 +22,7 @@ mod _core {
 
     #[pymodule_export]
     use super::errors::{
-        FaultError, FormatError, GeneratorError, RoutingError, RunflatError, TableError,
+        FaultError, FlitError, FormatError, GeneratorError, RoutingError, RunflatError, TableError,
         WorkloadError,
     };
     #[pymodule_export]

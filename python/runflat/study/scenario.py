@@ -68,7 +68,7 @@ class ScenarioSet:
         self.scenarios = _enumerate(plan)
         self._machines: dict[int, Machine] = {}
         self._roots: dict[int, list[str]] = {}
-        self._intact_tables: dict[tuple[int, int], Routing | None] = {}
+        self._known_tables: dict[tuple[int, int], Routing | None] = {}
         self._lock = Lock()
 
     def check(self) -> None:
@@ -173,24 +173,23 @@ class ScenarioSet:
     def flit_memory(self) -> int:
         """Return the bytes that one flit simulation takes at the most; 0 if the plan has none.
 
-        Of the intact machines, each by the first engine that routes it.
+        Of the intact machines: failures may cost an engine more lanes.
         """
         simulation, workload = self.plan.simulation, self.plan.workload
         if simulation.mode != "flit":
             return 0
-        most = {}
-        for scenario in self.scenarios:
-            if scenario.machine in most or scenario.table != "throughput":
-                continue
-            routing = self.route(scenario, self.intact(scenario.machine))
-            if isinstance(routing, Routing):
-                most[scenario.machine] = routing.flit_memory(
+        most = 0
+        throughputs = (scenario for scenario in self.scenarios if scenario.table == "throughput")
+        for scenario in {(part.machine, part.engine): part for part in throughputs}.values():
+            if routing := self._intact_tables(scenario):
+                own = routing.flit_memory(
                     workload.traffic,
                     seed=self.plan.seed,
                     options=simulation.flit_options,
                     **dict[str, Any](workload.params),
                 )
-        return max(most.values(), default=0)
+                most = max(most, own)
+        return most
 
     def machine_name(self, machine: int) -> str:
         """Return what reports call a machine."""
@@ -266,15 +265,19 @@ class ScenarioSet:
 
     def _changed_entries(self, scenario: Scenario, routing: Routing) -> int | None:
         """Count the entries that the failures change in the tables of the intact machine."""
+        intact = self._intact_tables(scenario)
+        return None if intact is None else intact.changed_entries(routing)
+
+    def _intact_tables(self, scenario: Scenario) -> Routing | None:
+        """Return the tables of a scenario's engine on its intact machine, if it makes any."""
         key = scenario.machine, scenario.engine
         with self._lock:
-            known = key in self._intact_tables
-        if not known:
-            before = self.route(scenario, self.intact(scenario.machine))
-            with self._lock:
-                self._intact_tables[key] = before if isinstance(before, Routing) else None
-        intact = self._intact_tables[key]
-        return None if intact is None else intact.changed_entries(routing)
+            if key in self._known_tables:
+                return self._known_tables[key]
+        before = self.route(scenario, self.intact(scenario.machine))
+        made = before if isinstance(before, Routing) else None
+        with self._lock:
+            return self._known_tables.setdefault(key, made)
 
     def _simulate(self, routing: Routing) -> Row:
         workload, simulation = self.plan.workload, self.plan.simulation

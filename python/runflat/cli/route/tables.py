@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from runflat import Machine, Routing
 from runflat.cli.options import refuse_unused, show_warnings
+from runflat.cli.route.inputs import EngineInputs
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -61,6 +62,9 @@ def table_files(
             source = context.get_parameter_source("engine")
             if own["lft"] is not None and source is ParameterSource.COMMANDLINE:
                 raise click.UsageError("give --engine or --lft: tables come from one of them")
+            if own["lft"] is not None:
+                inputs = EngineInputs.__dataclass_fields__
+                refuse_unused(inputs, "goes with an engine: leave it out beside --lft")
             return function(*args, files=TableFiles(**own), **rest)
 
         options = [

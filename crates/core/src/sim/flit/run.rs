@@ -63,7 +63,7 @@ pub struct FlitRun {
     /// Time left out as warm-up.
     pub warm_up: Picos,
     /// How long messages took, from when a host began to make one until its last flit was consumed; of steady workloads
-    /// in the last half of the time or more. None where the outcome gives no throughput.
+    /// after the warm-up, which is rounded up by a quarter at most. None where the outcome gives no throughput.
     pub latencies: Option<Latencies>,
     /// Packets, flits and hops.
     pub counts: Counts,
@@ -105,6 +105,7 @@ pub fn simulate<S: Source>(
     let mut all = vec![0u64; ranks];
     let mut now = Picos(0);
     let (mut count, mut looked) = (0usize, 0);
+    let mut parts = vec![0usize];
     let batch = rule.batch.min(rule.most).max(Picos(1));
     let outcome = loop {
         let before = fast.counts().consumed_flits;
@@ -116,7 +117,8 @@ pub fn simulate<S: Source>(
             batches.push(received);
         }
         all.iter_mut().zip(received.iter_mut()).for_each(|(all, got)| *all += std::mem::take(got));
-        if rule.steady && count.is_power_of_two() {
+        if rule.steady && parts.last().is_none_or(|&began| 4 * count >= 5 * began.max(1)) {
+            parts.push(count);
             fast.source_mut().latencies.push(Latencies::default());
         }
         let counts = fast.counts();
@@ -163,11 +165,11 @@ pub fn simulate<S: Source>(
         warm_up: Picos(0),
         latencies: None,
     };
-    run.with_rates(&batches, &all, rule).with_latencies(latencies, rule)
+    run.with_rates(&batches, &all, rule).with_latencies(latencies, &parts, batch)
 }
 
-/// Parts of a simulation whose latencies are counted apart: one more whenever the batches have doubled, of ten seconds.
-const MOST_PARTS: u64 = 24;
+/// Parts of a simulation whose latencies are counted apart: one more whenever there are a quarter more batches, of ten seconds.
+const MOST_PARTS: u64 = 72;
 
 /// Batches after which one looks for a deadlock although packets arrive.
 const DEADLOCK_BATCHES: usize = 16;
@@ -195,12 +197,11 @@ impl FlitRun {
         self
     }
 
-    /// Takes latencies from after the warm-up: `all` has a part that ends with each batch that is a power of two.
-    fn with_latencies(mut self, all: Vec<Latencies>, rule: &StopRule) -> Self {
+    /// Takes latencies from after the warm-up: `all` by part, of which each began after so many batches.
+    fn with_latencies(mut self, all: Vec<Latencies>, began: &[usize], batch: Picos) -> Self {
         if self.throughput_gb_s.is_some() {
-            let began = |part: usize| if part == 0 { 0 } else { rule.batch.0 << (part - 1) };
-            let last = all.len() - 1;
-            let first = (0..last).find(|&part| began(part) >= self.warm_up.0).unwrap_or(last);
+            let after = |&began: &usize| began as u64 * batch.0 >= self.warm_up.0;
+            let first = began.iter().position(after).unwrap_or(began.len() - 1);
             self.latencies = all[first..].iter().cloned().reduce(|mut sum, part| {
                 sum.merge(&part);
                 sum

@@ -22,11 +22,11 @@
 //! Limits: `nic` and the size of a `recv` are read and forgotten; no binary traces.
 
 mod error;
-mod part;
+mod workload;
 mod words;
 
 pub use error::GoalError;
-pub use part::Goal;
+pub use workload::Goal;
 
 use std::collections::BTreeMap;
 

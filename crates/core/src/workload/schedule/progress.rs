@@ -70,10 +70,17 @@ pub(super) enum State {
 #[derive(Clone, Debug)]
 struct RankState {
     sends: Queue,
-    computes: Queue,
-    /// Processors that compute.
-    busy: Vec<u8>,
+    /// Its processors that had to do with a computation so far, by number.
+    cpus: Vec<Cpu>,
     left: u32,
+}
+
+/// A processor of a rank.
+#[derive(Clone, Copy, Debug)]
+struct Cpu {
+    number: u8,
+    busy: bool,
+    computes: Queue,
 }
 
 /// First and last of a queue.
@@ -85,6 +92,48 @@ struct Queue {
 
 const EMPTY: Queue = Queue { head: NONE, tail: NONE };
 
+impl Queue {
+    /// Puts `op` last; `next` has by operation the one behind it.
+    fn add(&mut self, op: OpId, next: &mut [u32]) {
+        match self.tail {
+            NONE => self.head = op.0,
+            last => next[last as usize] = op.0,
+        }
+        self.tail = op.0;
+    }
+
+    /// Takes the first.
+    fn take(&mut self, next: &mut [u32]) -> Option<OpId> {
+        let op = self.head;
+        if op == NONE {
+            return None;
+        }
+        self.head = std::mem::replace(&mut next[op as usize], NONE);
+        if self.head == NONE {
+            self.tail = NONE;
+        }
+        Some(OpId(op))
+    }
+}
+
+impl RankState {
+    /// The processor with that number.
+    fn cpu(&mut self, number: u8) -> &mut Cpu {
+        let at = self.cpus.binary_search_by_key(&number, |cpu| cpu.number).unwrap_or_else(|at| {
+            self.cpus.insert(at, Cpu { number, busy: false, computes: EMPTY });
+            at
+        });
+        &mut self.cpus[at]
+    }
+}
+
+impl Cpu {
+    /// Whether it may start a computation.
+    fn has_compute(&self) -> bool {
+        !self.busy && self.computes.head != NONE
+    }
+}
+
 impl<'s> Progress<'s> {
     /// The beginning: what requires nothing may start.
     #[must_use]
@@ -92,7 +141,7 @@ impl<'s> Progress<'s> {
         let count = schedule.ops.len();
         let rank_state = |rank| {
             let left = schedule.ops_of(Rank(rank)).len() as u32;
-            RankState { sends: EMPTY, computes: EMPTY, busy: Vec::new(), left }
+            RankState { sends: EMPTY, cpus: Vec::new(), left }
         };
         let mut progress = Progress {
             schedule,
@@ -117,31 +166,33 @@ impl<'s> Progress<'s> {
     pub fn memory(schedule: &Schedule) -> u64 {
         let each = 2 * size_of::<u32>() + size_of::<State>();
         let ops = schedule.ops.len() * each + schedule.ranks() as usize * size_of::<RankState>();
-        ops as u64 + Matching::memory(schedule)
+        let is_compute = |op: &u32| matches!(schedule.op(OpId(*op)), Op::Compute { .. });
+        let computes = |rank| schedule.ops_of(Rank(rank)).filter(is_compute).count();
+        // A list grows from 4 by doubling.
+        let room = |cpus: usize| if cpus == 0 { 0 } else { cpus.next_power_of_two().max(4) };
+        let cpus = |rank| room(computes(rank).min(usize::from(u8::MAX) + 1));
+        let cpus = (0..schedule.ranks()).map(cpus).sum::<usize>() * size_of::<Cpu>();
+        (ops + cpus) as u64 + Matching::memory(schedule)
     }
 
     /// Takes the next send that `rank` may start, in the order in which they became free.
     pub fn ready_send(&mut self, rank: Rank) -> Option<OpId> {
-        let head = self.ranks[rank.index()].sends.head;
-        if head == NONE {
-            return None;
-        }
-        self.unlink(rank, NONE, head, |state| &mut state.sends);
-        self.matching.sent(self.schedule.envelopes.of_op[head as usize]);
-        self.start(OpId(head));
+        let op = self.ranks[rank.index()].sends.take(&mut self.next)?;
+        self.matching.sent(self.schedule.envelopes.of_op[op.index()]);
+        self.start(op);
         self.settle(rank);
-        Some(OpId(head))
+        Some(op)
     }
 
-    /// Takes the next computation that `rank` may start: the first one free whose processor does nothing.
+    /// Takes the next computation that `rank` may start: the one that became free first of the processor with the lowest
+    /// number that does nothing.
     pub fn ready_compute(&mut self, rank: Rank) -> Option<OpId> {
-        let (before, op) = self.startable_compute(rank)?;
-        self.unlink(rank, before, op, |state| &mut state.computes);
-        let cpu = self.cpu(op);
-        self.ranks[rank.index()].busy.push(cpu);
-        self.start(OpId(op));
+        let cpu = self.ranks[rank.index()].cpus.iter_mut().find(|cpu| cpu.has_compute())?;
+        cpu.busy = true;
+        let op = cpu.computes.take(&mut self.next)?;
+        self.start(op);
         self.settle(rank);
-        Some(OpId(op))
+        Some(op)
     }
 
     /// Whether `rank` may start a send.
@@ -154,7 +205,7 @@ impl<'s> Progress<'s> {
     /// Whether `rank` may start a computation.
     #[must_use]
     pub fn has_compute(&self, rank: Rank) -> bool {
-        self.startable_compute(rank).is_some()
+        self.ranks[rank.index()].cpus.iter().any(Cpu::has_compute)
     }
 
     /// A send that was taken has left its rank, or a computation that was taken is over.
@@ -168,7 +219,7 @@ impl<'s> Progress<'s> {
         }
         let rank = self.schedule.rank_of(op);
         if let Op::Compute { cpu, .. } = self.schedule.op(op) {
-            self.ranks[rank.index()].busy.retain(|&busy| busy != cpu);
+            self.ranks[rank.index()].cpu(cpu).busy = false;
         }
         self.finish(rank, op);
         self.settle(rank);
@@ -237,12 +288,18 @@ impl<'s> Progress<'s> {
                         self.finish(rank, receive);
                     }
                 }
-                Op::Send { .. } => self.queue(rank, op, |state| &mut state.sends),
+                Op::Send { .. } => {
+                    self.states[op.index()] = State::Ready;
+                    self.ranks[rank.index()].sends.add(op, &mut self.next);
+                }
                 Op::Compute { time: Picos(0), .. } => {
                     self.start(op);
                     self.finish(rank, op);
                 }
-                Op::Compute { .. } => self.queue(rank, op, |state| &mut state.computes),
+                Op::Compute { cpu, .. } => {
+                    self.states[op.index()] = State::Ready;
+                    self.ranks[rank.index()].cpu(cpu).computes.add(op, &mut self.next);
+                }
                 Op::Receive { .. } => {
                     self.start(op);
                     if self.matching.post(self.schedule, rank.0, op) {
@@ -273,49 +330,6 @@ impl<'s> Progress<'s> {
             if self.pending[op as usize] == 0 {
                 self.freed.push_back(OpId(op));
             }
-        }
-    }
-
-    fn queue(&mut self, rank: Rank, op: OpId, of: fn(&mut RankState) -> &mut Queue) {
-        self.states[op.index()] = State::Ready;
-        let queue = of(&mut self.ranks[rank.index()]);
-        match queue.tail {
-            NONE => queue.head = op.0,
-            last => self.next[last as usize] = op.0,
-        }
-        queue.tail = op.0;
-    }
-
-    /// Takes `op` out of a queue, in which it comes after `before` or first.
-    fn unlink(&mut self, rank: Rank, before: u32, op: u32, of: fn(&mut RankState) -> &mut Queue) {
-        let queue = of(&mut self.ranks[rank.index()]);
-        let behind = std::mem::replace(&mut self.next[op as usize], NONE);
-        match before {
-            NONE => queue.head = behind,
-            before => self.next[before as usize] = behind,
-        }
-        if queue.tail == op {
-            queue.tail = before;
-        }
-    }
-
-    /// The first computation of `rank` whose processor is free, and the one before it in the queue.
-    fn startable_compute(&self, rank: Rank) -> Option<(u32, u32)> {
-        let state = &self.ranks[rank.index()];
-        let (mut before, mut op) = (NONE, state.computes.head);
-        while op != NONE {
-            if !state.busy.contains(&self.cpu(op)) {
-                return Some((before, op));
-            }
-            (before, op) = (op, self.next[op as usize]);
-        }
-        None
-    }
-
-    fn cpu(&self, op: u32) -> u8 {
-        match self.schedule.op(OpId(op)) {
-            Op::Compute { cpu, .. } => cpu,
-            _ => 0,
         }
     }
 
