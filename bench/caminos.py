@@ -14,7 +14,7 @@ for all of one, one way chosen at every switch. What differs:
 - Ours, preset `sc14`: InfiniBand's credits, announced by flow-control packets every 256 ns that take their share of the cable;
   arbitration of lanes by weights; delays of hosts, switches and cables in picoseconds; nodes a fifth slower than
   cables; a queue for every input and output, so that nobody waits behind a packet for elsewhere; tables of DFSSSP. It
-  computes flits exactly, but by packets: about four events a packet and hop.
+  computes flits exactly, but by packets: about three events a packet and hop.
 - CAMINOS, router `Basic`: an event for every phit and hop and for every credit, which comes back by itself and takes no room;
   cables of one cycle, switches and nodes without delay; random arbitration; nodes as fast as cables; one queue an
   input, so that packets wait behind others; of the ways up one at random. A switch where something waits looks at all its

@@ -2,7 +2,7 @@
 
 Saturated uniform traffic of one MTU, preset `sc14`, a fixed time simulated, one thread; each measurement in a process of its own,
 several times. A flit-hop is a flit that crosses a channel. The bound: some 20 cache lines a packet and hop, so what matters
-is how many of them the processor's caches hold; a packet and hop of 32 flits takes about four events.
+is how many of them the processor's caches hold; a packet and hop of 32 flits takes about three events.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ PEERS = (
     ("BookSim2, flit by flit", 0.6, 0.6),
     ("htsim, packets without lanes or credits, 32 flits a packet", 26.0, 26.0),
 )
-"""Million flit-hops a processor second on a quiet machine of two cores: not measured here, see `reference/infiniband-flit-model.md`
-and the issue."""
+"""Million flit-hops a processor second as measured before on a quiet machine of two cores, not in this run."""
 
 
 def simulate(fabric: str, engine: str, micros: float) -> dict[str, float]:

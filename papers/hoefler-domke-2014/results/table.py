@@ -33,7 +33,7 @@ def table(results: Results) -> list[list[str]]:
         cells = [cell([row for row in own if row["level"] == level]) for level in levels]
         line = fit(results, machine, engine) or {}
         fitted = [
-            "" if (value := line.get(key)) is None else f"{value:{form}}"
+            "" if (value := line.get(key)) is None else f"{round(value, 6) + 0.0:{form}}"
             for key, form in FIT.items()
         ]
         made.append([machine, engine, *cells, *fitted])
