@@ -47,7 +47,7 @@ papers-full: papers $(VENV)/.dev
 	RUNFLAT_SAMPLES=10 $(BIN)/pytest tests/papers
 	$(BIN)/runflat study run $(TABLE2)/simulated.toml -o out/results/simulated
 	$(BIN)/python $(RESULTS)/table.py out/results/simulated ../table2/simulated.csv
-	@for plan in 1-balanced-tree 2-unbalanced-tree case-1-tsubame2 case-1-tsubame2-exchange \
+	@for plan in 1-balanced-tree 2-unbalanced-tree 3-mesh 5-larger case-1-tsubame2 case-1-tsubame2-exchange \
 	    case-2-deimos case-2-deimos-exchange; do \
 	  $(BIN)/runflat study run $(RESULTS)/$$plan.toml -o out/results/$$plan \
 	  && $(BIN)/python $(RESULTS)/table.py out/results/$$plan $$plan.csv || exit 1; done
