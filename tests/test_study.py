@@ -14,6 +14,7 @@ import pytest
 from command import ROOT, STAGE, program, run, spawn
 from runflat import RunflatError, Study, Table, __version__, _core
 from runflat.study import Plan, PlanError, read_plan
+from runflat.study.answer import Cell, MachineAnswer, crossings
 from runflat.study.journal import Journal, JournalError
 from runflat.study.results import COLUMNS
 
@@ -349,3 +350,26 @@ def test_a_finished_run_says_where_and_how_it_ran(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "journal-1of1.jsonl", "lost_paths.parquet", "run.json", "throughput.parquet",
     ]  # fmt: skip
+
+
+def test_lines_that_cross_name_a_change_only_if_the_means_have_it() -> None:
+    levels, failed = ["0", "1", "2"], {"0": 0.0, "1": 1.0, "2": 2.0}
+
+    def measured(one: list[float], other: list[float]) -> MachineAnswer:
+        means = {"one": one, "other": other}
+        cells = {
+            (engine, level): Cell(1, 0, 0, 0, [value], None, None, 0.0)
+            for engine, values in means.items()
+            for level, value in zip(levels, values, strict=True)
+        }
+        return MachineAnswer("m", levels, list(means), cells, failed, {})
+
+    lines: dict[str, dict[str, float | None]] = {
+        "one": {"intercept": 10.0, "slope": -2.0},
+        "other": {"intercept": 9.0, "slope": -1.25},
+    }
+    assert crossings(measured([10, 8, 6], [9, 7.5, 6.5]), lines, 2.0) == [
+        (pytest.approx(4 / 3), "one", "other")
+    ]
+    # The mean beyond is still larger.
+    assert crossings(measured([10, 8, 6.6], [9, 7.5, 6.5]), lines, 2.0) == []

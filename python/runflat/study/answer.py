@@ -154,12 +154,14 @@ def fit(results: Results, machine: str, engine: str) -> dict[str, float | None] 
 
 
 def crossings(
-    lines: dict[str, dict[str, float | None]], last: float
+    found: MachineAnswer, lines: dict[str, dict[str, float | None]], last: float
 ) -> list[tuple[float, str, str]]:
-    """Find where the best of several regression lines changes.
+    """Find where the best of several regression lines changes, and the means of all levels beyond say so too.
 
     Parameters
     ----------
+    found : MachineAnswer
+        What was measured.
     lines : dict
         Lines by engine, as `fit` gives them.
     last : float
@@ -175,7 +177,14 @@ def crossings(
         (lines[engine]["intercept"] or 0.0, lines[engine]["slope"] or 0.0) for engine in engines
     ]
     changes = _core.crossings(ends, 0.0, last)
-    return [(x, engines[before], engines[after]) for x, before, after in changes]
+    named = [(x, engines[before], engines[after]) for x, before, after in changes]
+    return [change for change in named if _is_measured(found, *change)]
+
+
+def _is_measured(found: MachineAnswer, x: float, before: str, after: str) -> bool:
+    beyond = [level for level in found.levels if found.failed[level] >= x]
+    means = [(found.cells[before, lv].mean_gb_s, found.cells[after, lv].mean_gb_s) for lv in beyond]
+    return all(one is not None and other is not None and one < other for one, other in means)
 
 
 def level_title(results: Results, level: str) -> str:

@@ -118,7 +118,7 @@ def _machine_report(
         levels=[Level(_spaced(level), round(found.failed[level])) for level in found.levels],
         series=[_series(found, engine, own, fits[engine]) for engine in found.engines],
         lost=_lost(found, [row for row in lost if row["machine"] == found.name]),
-        crossings=[Crossing(*change) for change in crossings(lines, last)],
+        crossings=[Crossing(*change) for change in crossings(found, lines, last)],
         outcomes=[
             _outcome(engine, level, own) for engine in found.engines for level in found.levels
         ],
