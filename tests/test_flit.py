@@ -157,6 +157,8 @@ def test_a_study_by_flits_says_what_has_no_figure(tmp_path: Path) -> None:
     assert rows[1]["deadlock"] is None
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Simulated deadlock of" in page
+    assert "Every flit is simulated" in page
+    assert "max-min fair" not in page
     assert all(html.escape(channel) in page for channel in ring)
     assert rows[1]["throughput_gb_s"] > 1
     assert 500 < rows[1]["latency_ns_mean"] < rows[1]["latency_ns_p99"]

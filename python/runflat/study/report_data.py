@@ -39,12 +39,22 @@ if TYPE_CHECKING:
 
     from runflat.machine import Machine
 
-NOTES = (
+CONGESTION_NOTES = (
     "Under steady traffic a rank is as fast as its slowest path lets it be, so one crowded channel weighs heavily: "
     "on trees, two failed cables can halve what every node gets.",
     "Throughput is max-min fair sharing over the routes: what the routes allow, without latency, packet headers, "
     "buffers or head-of-line blocking.",
     "A credit loop is a proof that routes can deadlock; whether they do depends on load and buffers.",
+)
+FLIT_NOTES = (
+    "Every flit is simulated under InfiniBand's credits, lanes and arbitration; congestion control, adaptive routing, lost packets "
+    "and the software of hosts are left out.",
+    "Of workloads without end the throughput is the mean after the warm-up, once the bandwidth of 99 % of the nodes is known: "
+    "its 99 % interval is within the plan's precision of the mean over all nodes.",
+    "A simulated deadlock was found exactly: its packets wait for each other for ever. A credit loop is a proof that routes can "
+    "deadlock; whether they do depends on load and buffers.",
+)
+NOTES = (
     "Lost paths are counted before anything is re-routed; throughput is measured after re-routing.",
     "Bars and ranges are over the fault patterns drawn, not confidence intervals.",
 )
@@ -84,7 +94,7 @@ def report_of(results: Results, folder: Path) -> StudyReport:
             _machine_report(results, scenarios, found, number, rows, lost)
             for number, found in enumerate(answers)
         ],
-        notes=NOTES,
+        notes=(CONGESTION_NOTES if plan.simulation.mode == "congestion" else FLIT_NOTES) + NOTES,
         seed=plan.seed,
         version=_core.__version__,
         commit=_core.COMMIT,
