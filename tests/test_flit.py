@@ -465,3 +465,17 @@ def test_a_simulation_can_be_declined() -> None:
 def test_examples_in_the_documentation_hold() -> None:
     found = doctest.testmod(runflat.routing, extraglobs={"runflat": runflat})
     assert (found.failed, found.attempted) == (0, 3)
+
+
+def test_a_fabric_is_not_steady_while_its_buffers_fill_up() -> None:
+    machine = runflat.make("6-ary 3-tree").fail(links=10, seed=3)
+    routing = machine.route("dfsssp")
+    assert isinstance(routing, Routing)
+    # However wide the interval may be: for the first 0.4 ms sinks get a quarter more than later.
+    early = routing.simulate_flits(options=FlitOptions(precision=1e-6, most_us=400))
+    wide, close = (
+        routing.simulate_flits(options=FlitOptions(precision=precision)) for precision in (0.3, 0.1)
+    )
+    assert wide.throughput_gb_s is not None
+    assert wide.throughput_gb_s == pytest.approx(close.throughput_gb_s, rel=0.02)
+    assert early.received_gb_s.sum() > 1.2 * wide.throughput_gb_s

@@ -112,16 +112,16 @@ pub fn simulate<S: Source>(
         now = Picos(now.0 + batch.0).min(rule.most.max(batch));
         let more = fast.run(now);
         count += 1;
+        let counts = fast.counts();
         let received = &mut fast.observer_mut().received;
         if rule.steady {
-            batches.push(received);
+            batches.push(received, counts.flits - counts.consumed_flits);
         }
         all.iter_mut().zip(received.iter_mut()).for_each(|(all, got)| *all += std::mem::take(got));
         if rule.steady && parts.last().is_none_or(|&began| 4 * count >= 5 * began.max(1)) {
             parts.push(count);
             fast.source_mut().latencies.push(Latencies::default());
         }
-        let counts = fast.counts();
         let stalled = counts.consumed_flits == before;
         // A ring that closes is there for good, so looking seldom misses none.
         if (stalled || !more || count.is_multiple_of(DEADLOCK_BATCHES))

@@ -1,7 +1,9 @@
 //! When a simulation without end has shown its throughput: warm-up found, every sink's bandwidth known closely.
 //!
 //! Time is cut into batches. The warm-up ends where leaving out more batches would no longer make the mean of all sinks
-//! more certain (the marginal standard error rule, MSER: White 1997). What follows is put together into [`GROUPS`] long
+//! more certain (the marginal standard error rule, MSER: White 1997), but not before the flits in the fabric are as many in
+//! every quarter of the rest: buffers before crowded channels fill up one behind the other, for a millisecond or more, and
+//! sinks still get meanwhile what they got before. What follows is put together into [`GROUPS`] long
 //! batches; the means of these are nearly independent, so Student's distribution gives each sink an interval for its
 //! bandwidth. The state is steady when the interval is narrow for 99 % of the sinks. Of long simulations batches are put
 //! together two by two whenever there are [`MOST`], so that what is kept has a bound.
@@ -19,6 +21,9 @@ const STUDENT: f64 = 2.860_93;
 /// Share of the sinks whose interval must be narrow.
 const SHARE: f64 = 0.99;
 
+/// How much the mean number of flits in the fabric may differ between quarters of the time, relative to the mean over all.
+const HELD_RANGE: f64 = 0.1;
+
 /// Batches that are kept at the most.
 pub const MOST: usize = 4096;
 
@@ -31,6 +36,8 @@ pub struct Batches {
     merged: usize,
     /// Kept batch after kept batch, `[batch][sink]`; the last may lack some of its batches.
     bytes: Vec<u32>,
+    /// By kept batch: flits in the fabric, summed over its batches.
+    held: Vec<f64>,
 }
 
 /// What batches say.
@@ -50,22 +57,27 @@ impl Batches {
     /// No batch of `sinks` sinks yet.
     #[must_use]
     pub fn new(sinks: usize) -> Self {
-        Batches { sinks, count: 0, merged: 1, bytes: Vec::with_capacity(MOST * sinks) }
+        let (bytes, held) = (Vec::with_capacity(MOST * sinks), Vec::with_capacity(MOST));
+        Batches { sinks, count: 0, merged: 1, bytes, held }
     }
 
     /// Bytes that batches of so many sinks take.
     #[must_use]
     pub fn memory(sinks: usize) -> u64 {
-        (MOST * sinks * size_of::<u32>()) as u64
+        (MOST * (sinks * size_of::<u32>() + size_of::<f64>())) as u64
     }
 
-    /// Adds a batch.
-    pub fn push(&mut self, bytes: &[u64]) {
+    /// Adds a batch: what each sink consumed, and the flits in the fabric at its end.
+    pub fn push(&mut self, bytes: &[u64], held: u64) {
         if self.count == MOST * self.merged {
             self.merge();
         }
         if self.count.is_multiple_of(self.merged) {
             self.bytes.resize(self.bytes.len() + self.sinks, 0);
+            self.held.push(0.0);
+        }
+        if let Some(sum) = self.held.last_mut() {
+            *sum += held as f64;
         }
         let last = self.bytes.len() - self.sinks;
         for (sum, &bytes) in self.bytes[last..].iter_mut().zip(bytes) {
@@ -83,6 +95,7 @@ impl Batches {
                 self.bytes[at * self.sinks + sink] = sum;
             }
         }
+        self.held = self.held.chunks_exact(2).map(|two| two[0] + two[1]).collect();
         self.bytes.truncate(MOST / 2 * self.sinks);
         self.merged *= 2;
     }
@@ -96,7 +109,7 @@ impl Batches {
             .chunks_exact(sinks)
             .map(|batch| batch.iter().map(|&bytes| f64::from(bytes)).sum())
             .collect();
-        let warm_up = warm_up(&totals)?;
+        let warm_up = evenly_held(&self.held[..totals.len()], warm_up(&totals)?)?;
         let size = (totals.len() - warm_up) / GROUPS;
         if size == 0 {
             return None;
@@ -170,10 +183,44 @@ fn warm_up(totals: &[f64]) -> Option<usize> {
     (best.1 < totals.len() / 2).then_some(best.1)
 }
 
+/// The fewest batches to leave out, at least `least` and at most half, so that quarters of the rest hold as many flits.
+///
+/// `None` if there are none such: buffers still fill up or empty.
+fn evenly_held(held: &[f64], least: usize) -> Option<usize> {
+    let mut sums = vec![0.0];
+    sums.extend(held.iter().scan(0.0, |sum, held| {
+        *sum += held;
+        Some(*sum)
+    }));
+    let count = held.len();
+    (least..=count / 2).find(|&left_out| {
+        let bound = |quarter| left_out + quarter * (count - left_out) / 4;
+        let mean = |from: usize, to: usize| (sums[to] - sums[from]) / (to - from) as f64;
+        let quarters = [0, 1, 2, 3].map(|quarter| mean(bound(quarter), bound(quarter + 1)));
+        let (low, high) = quarters
+            .iter()
+            .fold((f64::INFINITY, 0.0f64), |(low, high), &mean| (low.min(mean), high.max(mean)));
+        high - low <= HELD_RANGE * mean(left_out, count)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rng::Seed;
+
+    #[test]
+    fn buffers_that_still_fill_up_are_warm_up() {
+        let level = |at: usize| f64::from((at as u32 * 100).min(3000)) + (at % 7) as f64;
+        let held: Vec<f64> = (0..100).map(level).collect();
+        let left_out = evenly_held(&held, 0).unwrap();
+        assert!((20..=30).contains(&left_out), "{left_out}");
+        assert_eq!(evenly_held(&held, 40), Some(40));
+        // All that fills up, and a peak that comes and goes.
+        assert_eq!(evenly_held(&held[..30], 0), None);
+        let peak: Vec<f64> = (0..100).map(|at| f64::from(3000 - (at - 75i32).abs() * 30)).collect();
+        assert_eq!(evenly_held(&peak, 0), None);
+    }
 
     #[test]
     fn the_warm_up_is_found() {
@@ -194,7 +241,7 @@ mod tests {
         for _ in 0..count {
             let drawn: Vec<u64> = (0..3).map(|sink| 1000 * sink + stream.below(100)).collect();
             sums.iter_mut().zip(&drawn).for_each(|(sum, drawn)| *sum += drawn);
-            batches.push(&drawn);
+            batches.push(&drawn, 100);
             assert!(batches.bytes.len() <= 3 * MOST);
         }
         let found = batches.estimate().unwrap();
@@ -213,7 +260,7 @@ mod tests {
             let mut batches = Batches::new(sinks);
             for _ in 0..200 {
                 let drawn: Vec<u64> = (0..sinks).map(|_| 1000 + stream.below(2001)).collect();
-                batches.push(&drawn);
+                batches.push(&drawn, 100);
             }
             let found = batches.estimate().unwrap();
             for (mean, half) in found.mean.iter().zip(&found.half_width) {
