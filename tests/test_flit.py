@@ -477,5 +477,5 @@ def test_a_fabric_is_not_steady_while_its_buffers_fill_up() -> None:
         routing.simulate_flits(options=FlitOptions(precision=precision)) for precision in (0.3, 0.1)
     )
     assert wide.throughput_gb_s is not None
-    assert wide.throughput_gb_s == pytest.approx(close.throughput_gb_s, rel=0.02)
+    assert wide.throughput_gb_s == pytest.approx(close.throughput_gb_s, rel=0.05)
     assert early.received_gb_s.sum() > 1.2 * wide.throughput_gb_s

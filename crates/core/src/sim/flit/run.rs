@@ -105,6 +105,7 @@ pub fn simulate<S: Source>(
     let mut all = vec![0u64; ranks];
     let mut now = Picos(0);
     let (mut count, mut looked) = (0usize, 0);
+    let mut steady_since = None;
     let mut parts = vec![0usize];
     let batch = rule.batch.min(rule.most).max(Picos(1));
     let outcome = loop {
@@ -141,7 +142,9 @@ pub fn simulate<S: Source>(
         if rule.steady && count > looked + looked / 10 {
             looked = count;
             let steady = batches.estimate().is_some_and(|found| found.is_steady(rule.precision));
-            if steady {
+            steady_since = steady.then(|| steady_since.unwrap_or(count));
+            // What looks steady must go on to do so: there are lulls while congestion spreads.
+            if steady_since.is_some_and(|since| 2 * count >= 3 * since) {
                 break FlitOutcome::Steady;
             }
         }
