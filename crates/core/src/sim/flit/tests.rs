@@ -477,7 +477,7 @@ fn messages_longer_than_the_warm_up_are_counted_as_they_come() {
     let view = generated("4-ary 2-tree");
     let draw = Draw { size: Bytes(1 << 20), hot: 0, share: 0.0 };
     let source = RandomTargets::new(16, draw, Seed(1));
-    let rule = StopRule { precision: 0.2, ..StopRule::default() };
+    let rule = StopRule { precision: 0.4, ..StopRule::default() };
     let found = run(&view, "minhop", &FlitOptions::default(), source, rule);
     assert_eq!(found.outcome, FlitOutcome::Steady);
     let rate = found.throughput_gb_s.unwrap();
