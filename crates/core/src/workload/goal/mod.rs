@@ -22,8 +22,8 @@
 //! Limits: `nic` and the size of a `recv` are read and forgotten; no binary traces.
 
 mod error;
-mod workload;
 mod words;
+mod workload;
 
 pub use error::GoalError;
 pub use workload::Goal;
