@@ -40,8 +40,8 @@ STEADY = (
 )
 """Result 5 of the fail-in-place study, by the routings it names, aim: under two minutes."""
 
-PRECISIONS = (0.25, 0.05)
-"""Half the 99 % interval of a node's bandwidth, relative to the mean: the study's, and the default."""
+PRECISION = 0.25
+"""Half the 99 % interval of a node's bandwidth, relative to the mean: the study's."""
 
 SMALL, LARGE = "16-ary 2-tree", "13-ary 3-tree"
 """256 and 2,197 nodes: the cost of a flit-hop on the one is compared with the other's in the same round."""
@@ -72,9 +72,9 @@ def simulate(at: int) -> dict[str, float]:
 
 
 def until_steady(at: int) -> dict[str, Any]:
-    (fabric, engine), precision = STEADY[at // len(PRECISIONS)], PRECISIONS[at % len(PRECISIONS)]
-    found, result = measured(fabric, engine, runflat.FlitOptions("sc14", precision=precision))
-    own: dict[str, Any] = {"fabric": fabric, "engine": engine, "precision": precision}
+    fabric, engine = STEADY[at]
+    found, result = measured(fabric, engine, runflat.FlitOptions("sc14", precision=PRECISION))
+    own: dict[str, Any] = {"fabric": fabric, "engine": engine, "precision": PRECISION}
     return own | {
         "outcome": found.outcome,
         "throughput_gb_s": found.throughput_gb_s,
@@ -120,7 +120,7 @@ def main() -> None:
     rate = "million_flit_hops_a_cpu_s"
     small, large = names.index(SMALL), names.index(LARGE)
     dearer = record.spread([runs[small][rate] / runs[large][rate] for runs in rounds])
-    steady = [apart("steady", at) for at in range(len(STEADY) * len(PRECISIONS))]
+    steady = [apart("steady", at) for at in range(len(STEADY))]
     peers = [{"simulator": name, "least": least, "most": most} for name, least, most in PEERS]
     record.save(
         HERE / "flit.json",
