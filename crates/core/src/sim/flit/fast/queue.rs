@@ -1,8 +1,9 @@
 //! A calendar of events: buckets of time in a ring for the near future, a heap for what lies beyond.
 //!
 //! Buckets are chains of small chunks from one pool: at a tick of flow control thousands of events come at once, and a bucket
-//! that kept room for as many would keep it for ever. Events of a bucket are put in order when it is opened. The order is total: by time, then by key, so that it never
-//! depends on when an event was scheduled. Inserting and taking cost a few nanoseconds while buckets hold a few events.
+//! that kept room for as many would keep it for ever. Events of a bucket are put in order when it is opened. The order is
+//! total: by time, then by key, so that it never depends on when an event was scheduled. Inserting and taking cost a few
+//! nanoseconds while buckets hold a few events.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
