@@ -177,8 +177,11 @@ def _add_missing(
 def _mark_crossings(
     fig: go.Figure, machine: MachineReport, styles: Mapping[str, EngineStyle]
 ) -> None:
+    last = max((level.failed_parts for level in machine.levels), default=0)
     for number, crossing in enumerate(machine.crossings):
         colour = styles[crossing.after].colour
+        # The label goes to where there is room for it.
+        is_left = crossing.failed_parts > 0.6 * last
         fig.add_shape(
             type="line",
             x0=crossing.failed_parts,
@@ -194,8 +197,8 @@ def _mark_crossings(
             y=0.06 + 0.09 * (number % 4),
             text=f"switch to <b>{plain(crossing.after)}</b> here",
             showarrow=False,
-            xanchor="left",
-            xshift=6,
+            xanchor="right" if is_left else "left",
+            xshift=-6 if is_left else 6,
             font={"color": colour, "size": 13},
         )
 
