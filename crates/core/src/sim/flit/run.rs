@@ -6,7 +6,7 @@ use super::latency::Latencies;
 use super::network::Network;
 use super::options::FlitOptions;
 use super::source::{Consumed, Delivery, Demand, Next, Observer, Send, Source};
-use super::stop::Batches;
+use super::stop::{Batches, Looks};
 use crate::units::Picos;
 use crate::workload::schedule::Stuck;
 
@@ -104,8 +104,7 @@ pub fn simulate<S: Source>(
     let mut batches = Batches::new(ranks);
     let mut all = vec![0u64; ranks];
     let mut now = Picos(0);
-    let (mut count, mut looked) = (0usize, 0);
-    let mut steady_since = None;
+    let (mut count, mut looks) = (0usize, Looks::default());
     let mut parts = vec![0usize];
     let batch = rule.batch.min(rule.most).max(Picos(1));
     let outcome = loop {
@@ -138,15 +137,8 @@ pub fn simulate<S: Source>(
             let stuck = fast.source_mut().stuck();
             break stuck.map_or(FlitOutcome::Complete, |stuck| FlitOutcome::Stuck(Box::new(stuck)));
         }
-        // A look takes time in proportion to the batches: often enough is every tenth more.
-        if rule.steady && count > looked + looked / 10 {
-            looked = count;
-            let steady = batches.estimate().is_some_and(|found| found.is_steady(rule.precision));
-            steady_since = steady.then(|| steady_since.unwrap_or(count));
-            // What looks steady must go on to do so: there are lulls while congestion spreads.
-            if steady_since.is_some_and(|since| 2 * count >= 3 * since) {
-                break FlitOutcome::Steady;
-            }
+        if rule.steady && looks.tell(&batches, rule.precision) {
+            break FlitOutcome::Steady;
         }
         if now >= rule.most || !progress(now) {
             let told = rule.steady && now >= rule.most && batches.estimate().is_some();

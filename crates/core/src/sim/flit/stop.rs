@@ -2,11 +2,12 @@
 //!
 //! Time is cut into batches. The warm-up ends where leaving out more batches would no longer make the mean of all sinks
 //! more certain (the marginal standard error rule, MSER: White 1997), but not before the flits in the fabric are as many in
-//! every quarter of the rest, but for chance: buffers before crowded channels fill up one behind the other, for a millisecond or more, and
-//! sinks still get meanwhile what they got before. What follows is put together into [`GROUPS`] long
-//! batches; the means of these are nearly independent, so Student's distribution gives each sink an interval for its
-//! bandwidth. The state is steady when the interval is narrow for 99 % of the sinks. Of long simulations batches are put
-//! together two by two whenever there are [`MOST`], so that what is kept has a bound.
+//! every quarter of the rest, but for chance (Tukey's studentized range): buffers before crowded channels fill up one behind
+//! the other, for a millisecond or more, and sinks still get meanwhile what they got before. What follows is put together
+//! into [`GROUPS`] long batches; the means of these are nearly independent, so Student's distribution gives each sink an
+//! interval for its bandwidth. The state is steady when the interval is narrow for 99 % of the sinks, and stays so for half
+//! as long again. Of long simulations batches are put together two by two whenever there are [`MOST`], so that what is kept
+//! has a bound.
 //!
 //! Source: Domke, Hoefler, Matsuoka, SC14: "stop simulation if sink bandwidth is within a 99 % confidence interval for at least
 //! 99 % of the HCAs". How wide the interval may be is not said there; here it is a parameter, relative to the mean over all
@@ -149,6 +150,30 @@ impl Estimate {
         }
         let narrow = self.half_width.iter().filter(|&&half| half <= allowed).count();
         narrow as f64 >= SHARE * sinks
+    }
+}
+
+/// Looks at batches whether they are steady, now and then.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Looks {
+    /// Batches at the last look.
+    last: usize,
+    /// Batches at the first of the looks, up to the last, at which all was steady.
+    since: Option<usize>,
+}
+
+impl Looks {
+    /// Whether batches look steady and have done so for half as long again: there are lulls while congestion spreads.
+    pub fn tell(&mut self, batches: &Batches, precision: f64) -> bool {
+        let count = batches.count;
+        // A look takes time in proportion to the batches: often enough is every tenth more.
+        if count <= self.last + self.last / 10 {
+            return false;
+        }
+        self.last = count;
+        let steady = batches.estimate().is_some_and(|found| found.is_steady(precision));
+        self.since = steady.then(|| self.since.unwrap_or(count));
+        self.since.is_some_and(|since| 2 * count >= 3 * since)
     }
 }
 
