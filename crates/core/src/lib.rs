@@ -3,6 +3,7 @@
 //! Pure and deterministic: no files, sockets, clocks, Python, or threads of its own (rayon apart). Modules stand in the
 //! order the data flows, and a module imports only earlier ones and the root files.
 
+pub mod grid;
 pub mod ids;
 pub mod parallel;
 pub mod params;

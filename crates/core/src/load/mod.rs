@@ -5,6 +5,10 @@
 //!
 //! The largest count is the largest collision of Hori et al. 2016: that many messages share one channel.
 
+mod dimension_order;
+
+pub use dimension_order::GridLoad;
+
 use crate::ids::ChannelId;
 
 /// The channels of each message, row after row; an empty row is a message that has no route.

@@ -1,0 +1,103 @@
+//! A failed node is substituted: by the first method that can.
+
+use super::method::Method;
+use super::nearest::{self, Tie};
+use super::occupancy::Occupancy;
+use super::slide::{self, Move, Slide};
+use crate::ids::{NodeId, Rank};
+use crate::rng::Stream;
+
+/// What the paper leaves open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// Which of the possible slides is taken.
+    pub pick: Pick,
+    /// Which of equally near free nodes a 0D slide takes.
+    pub tie: Tie,
+}
+
+/// Which of the possible slides of one degree is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pick {
+    /// Any.
+    #[default]
+    Random,
+    /// The first: by slice, then by dimension.
+    Fixed,
+    /// One along the dimension that ranks slid along most often so far.
+    Uneven,
+}
+
+/// How a failed node was substituted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Substitution {
+    /// By a slide of that degree.
+    Slide(u32),
+    /// It had no rank: nothing moves.
+    Idle,
+    /// No method finds a free node for the rank.
+    NoSpareLeft(Rank),
+}
+
+/// Substitutes nodes one after the other, and keeps what is needed for it.
+#[derive(Clone, Debug)]
+pub struct Substitutes<'m> {
+    method: &'m Method,
+    choices: Choices,
+    /// Slides so far, by dimension.
+    along: Vec<u32>,
+    possible: Vec<Slide>,
+}
+
+impl<'m> Substitutes<'m> {
+    /// Nothing has failed yet.
+    #[must_use]
+    pub fn new(method: &'m Method, choices: Choices, dimensions: usize) -> Self {
+        Substitutes { method, choices, along: vec![0; dimensions], possible: Vec::new() }
+    }
+
+    /// A node fails: moves the ranks that have to move, and notes them in `moves`.
+    pub fn fail(
+        &mut self,
+        occupancy: &mut Occupancy<'_>,
+        failed: NodeId,
+        stream: &mut Stream,
+        moves: &mut Vec<Move>,
+    ) -> Substitution {
+        let Some(rank) = occupancy.rank_on(failed) else {
+            occupancy.fail_idle(failed);
+            return Substitution::Idle;
+        };
+        for &degree in self.method.degrees() {
+            if degree == 0 {
+                let tie = self.choices.tie;
+                if let Some(to) = nearest::nearest(occupancy, failed, tie, stream) {
+                    occupancy.relocate(failed, to, true);
+                    moves.push(Move { rank, from: failed, to });
+                    return Substitution::Slide(0);
+                }
+            }
+            self.possible.clear();
+            slide::possible(occupancy, failed, degree, &mut self.possible);
+            if let Some(chosen) = self.choose(stream) {
+                self.along[usize::from(chosen.along)] += 1;
+                slide::slide(occupancy, failed, chosen, moves);
+                return Substitution::Slide(degree);
+            }
+        }
+        Substitution::NoSpareLeft(rank)
+    }
+
+    fn choose(&self, stream: &mut Stream) -> Option<Slide> {
+        match self.choices.pick {
+            Pick::Fixed => self.possible.first().copied(),
+            Pick::Random if self.possible.is_empty() => None,
+            Pick::Random => Some(self.possible[stream.index(self.possible.len())]),
+            Pick::Uneven => {
+                let slides = |slide: &Slide| self.along[usize::from(slide.along)];
+                // Equally often: the first.
+                self.possible.iter().rev().max_by_key(|slide| slides(slide)).copied()
+            }
+        }
+    }
+}
