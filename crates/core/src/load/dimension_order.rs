@@ -102,6 +102,14 @@ impl<const Q: usize> GridLoad<Q> {
         self.most as u32
     }
 
+    /// Goes back to a state kept before, of the same grid.
+    pub fn restore(&mut self, state: &Self) {
+        self.messages.copy_from_slice(&state.messages);
+        self.channels.clear();
+        self.channels.extend_from_slice(&state.channels);
+        self.most = state.most;
+    }
+
     /// Number of channels that have each load, from 0.
     #[must_use]
     pub fn channels_by_load(&self) -> &[u32] {

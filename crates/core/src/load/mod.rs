@@ -6,8 +6,10 @@
 //! The largest count is the largest collision of Hori et al. 2016: that many messages share one channel.
 
 mod dimension_order;
+mod moving;
 
 pub use dimension_order::GridLoad;
+pub use moving::{MovingLoad, Partners};
 
 use crate::ids::ChannelId;
 

@@ -2,3 +2,4 @@
 
 pub mod congestion;
 pub mod flit;
+pub mod montecarlo;

@@ -106,6 +106,17 @@ impl<'g> Occupancy<'g> {
         self.free
     }
 
+    /// Goes back to a state kept before, of the same grid.
+    pub fn restore(&mut self, state: &Self) {
+        self.node_of.copy_from_slice(&state.node_of);
+        self.rank_of.copy_from_slice(&state.rank_of);
+        for (own, kept) in self.lines.iter_mut().zip(&state.lines) {
+            own.free.copy_from_slice(&kept.free);
+            own.used.copy_from_slice(&kept.used);
+        }
+        self.free = state.free;
+    }
+
     /// Marks a node without a rank as failed.
     pub fn fail_idle(&mut self, node: NodeId) {
         if self.is_free(node) {

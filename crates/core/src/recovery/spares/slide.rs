@@ -79,7 +79,10 @@ pub fn slide(occupancy: &mut Occupancy<'_>, failed: NodeId, slide: Slide, moves:
         let mut node = NodeId(start.0 - at * step.stride + end * step.stride);
         let mut coordinate = end;
         for left in (0..=slide.steps).rev() {
-            if let Some(rank) = occupancy.rank_on(node) {
+            // Where nobody has to move on to the last node, it may have a rank of its own.
+            if let Some(rank) = occupancy.rank_on(node)
+                && left < slide.steps
+            {
                 // INVARIANT: the line ends with a free node, or nobody on it moves.
                 #[allow(clippy::expect_used)]
                 let to = free.expect("a slide ends on a free node");
