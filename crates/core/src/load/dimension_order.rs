@@ -60,37 +60,43 @@ impl<const Q: usize> GridLoad<Q> {
             places: (0..nodes).map(place).collect(),
             bases: std::array::from_fn(|dimension| [base(2 * dimension), base(2 * dimension + 1)]),
             messages: vec![0; 2 * Q * nodes],
-            channels: vec![(2 * Q * nodes) as u32],
+            channels: std::iter::once((2 * Q * nodes) as u32).chain([0; 65_535]).collect(),
             most: 0,
         }
     }
 
     /// Puts a message on its channels.
-    #[inline]
     pub fn add(&mut self, from: NodeId, to: NodeId) {
-        self.each(from, to, |load, channel| {
-            let before = usize::from(load.messages[channel]);
-            // INVARIANT: a channel of more messages than are counted would be far from anything a grid can carry.
-            assert!(before < usize::from(u16::MAX), "more than 65,535 messages on a channel");
-            load.messages[channel] += 1;
-            load.channels[before] -= 1;
-            if before + 1 == load.channels.len() {
-                load.channels.push(0);
-            }
-            load.channels[before + 1] += 1;
-            load.most = load.most.max(before + 1);
-        });
+        let route = self.route(from, to);
+        route.into_iter().for_each(|run| self.change::<true>(run));
     }
 
     /// Takes a message that was added off its channels.
-    #[inline]
     pub fn remove(&mut self, from: NodeId, to: NodeId) {
-        self.each(from, to, |load, channel| {
-            let before = usize::from(load.messages[channel]);
-            load.messages[channel] -= 1;
-            load.channels[before] -= 1;
-            load.channels[before - 1] += 1;
-        });
+        let route = self.route(from, to);
+        route.into_iter().for_each(|run| self.change::<false>(run));
+    }
+
+    /// Takes a message off the channels from `old.0` to `old.1`, and puts it on those from `new.0` to `new.1`.
+    #[inline]
+    pub fn reroute(&mut self, old: (NodeId, NodeId), new: (NodeId, NodeId)) {
+        let (old, new) = (self.route(old.0, old.1), self.route(new.0, new.1));
+        for (old, new) in old.into_iter().zip(new) {
+            if old == new {
+                continue;
+            }
+            if old.line != new.line || old.end <= new.at || new.end <= old.at {
+                self.change::<false>(old);
+                self.change::<true>(new);
+                continue;
+            }
+            // What both have stays as it is.
+            let line = old.line;
+            self.change::<false>(Run { line, at: old.at, end: new.at });
+            self.change::<true>(Run { line, at: new.at, end: old.at });
+            self.change::<false>(Run { line, at: new.end, end: old.end });
+            self.change::<true>(Run { line, at: old.end, end: new.end });
+        }
     }
 
     /// The largest collision: most messages on one channel; 1 is none.
@@ -105,8 +111,8 @@ impl<const Q: usize> GridLoad<Q> {
     /// Goes back to a state kept before, of the same grid.
     pub fn restore(&mut self, state: &Self) {
         self.messages.copy_from_slice(&state.messages);
-        self.channels.clear();
-        self.channels.extend_from_slice(&state.channels);
+        let most = self.most.max(state.most);
+        self.channels[..=most].copy_from_slice(&state.channels[..=most]);
         self.most = state.most;
     }
 
@@ -116,33 +122,79 @@ impl<const Q: usize> GridLoad<Q> {
         &self.channels
     }
 
+    /// The channels of a message, one run of them a dimension.
     #[inline]
-    fn each(&mut self, from: NodeId, to: NodeId, mut one: impl FnMut(&mut Self, usize)) {
-        let (source, target) = (self.places[from.index()], self.places[to.index()]);
-        for dimension in 0..Q {
+    fn route(&self, from: NodeId, to: NodeId) -> [Run; Q] {
+        let (source, target) = (&self.places[from.index()], &self.places[to.index()]);
+        std::array::from_fn(|dimension| {
             let (at, end) = (u32::from(source.at[dimension]), u32::from(target.at[dimension]));
             if at == end {
-                continue;
+                return Run { line: u32::MAX, at: 0, end: 0 };
             }
-            let length = self.lengths[dimension];
             let line = target.low[dimension] + source.high[dimension];
-            let up = (end + length - at) % length;
-            let (is_up, steps) = match self.torus {
-                true if 2 * up > length => (false, length - up),
-                true => (true, up),
-                false => (end > at, end.abs_diff(at)),
-            };
-            let base = self.bases[dimension][usize::from(!is_up)] + line;
-            let mut here = at;
-            for _ in 0..steps {
-                one(self, (base + here) as usize);
-                here = match is_up {
-                    true if here + 1 == length => 0,
-                    true => here + 1,
-                    false if here == 0 => length - 1,
-                    false => here - 1,
+            let length = self.lengths[dimension];
+            let [up, down] = self.bases[dimension].map(|base| base + line);
+            if self.torus {
+                // Positions beyond the end are those around it.
+                let steps = (end + length - at) % length;
+                return match 2 * steps <= length {
+                    true => Run { line: up, at, end: at + steps },
+                    false => Run { line: down, at: end + 1, end: end + 1 + length - steps },
                 };
+            }
+            match at < end {
+                true => Run { line: up, at, end },
+                false => Run { line: down, at: end + 1, end: at + 1 },
+            }
+        })
+    }
+
+    /// Adds one to the channels of a run, or takes one off.
+    #[inline]
+    fn change<const ADD: bool>(&mut self, run: Run) {
+        if run.at >= run.end {
+            return;
+        }
+        if self.torus {
+            let dimension = (0..Q).rev().find(|&dimension| self.bases[dimension][0] <= run.line);
+            let length = self.lengths[dimension.unwrap_or(0)];
+            let within = |from: u32, to: u32| (run.line + from) as usize..(run.line + to) as usize;
+            let (at, end) = match run.at < length {
+                true => (run.at, run.end),
+                false => (run.at - length, run.end - length),
+            };
+            self.change_all::<ADD>(within(at, end.min(length)));
+            self.change_all::<ADD>(within(0, end.saturating_sub(length)));
+        } else {
+            self.change_all::<ADD>((run.line + run.at) as usize..(run.line + run.end) as usize);
+        }
+    }
+
+    #[inline]
+    fn change_all<const ADD: bool>(&mut self, channels: std::ops::Range<usize>) {
+        for messages in &mut self.messages[channels] {
+            let before = usize::from(*messages);
+            self.channels[before] -= 1;
+            if ADD {
+                // INVARIANT: no grid carries anything like as many messages over one channel.
+                assert!(before + 1 < self.channels.len(), "more than 65,535 messages on a channel");
+                *messages += 1;
+                self.channels[before + 1] += 1;
+                self.most = self.most.max(before + 1);
+            } else {
+                *messages -= 1;
+                self.channels[before - 1] += 1;
             }
         }
     }
+}
+
+/// Channels one behind the other, on a line of them along one dimension in one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    /// Its first channel.
+    line: u32,
+    /// The first one of the run, and the one behind its last, along the line.
+    at: u32,
+    end: u32,
 }

@@ -69,8 +69,9 @@ impl Neighbours {
 pub struct MovingLoad<'p, const Q: usize> {
     partners: &'p Partners,
     load: GridLoad<Q>,
-    /// By rank: where its messages are counted.
+    /// By rank: where its messages are counted, and where they are to be.
     node_of: Vec<NodeId>,
+    next_of: Vec<NodeId>,
 }
 
 impl<'p, const Q: usize> MovingLoad<'p, Q> {
@@ -82,28 +83,27 @@ impl<'p, const Q: usize> MovingLoad<'p, Q> {
                 load.add(node_of[rank], node_of[target as usize]);
             }
         }
-        MovingLoad { partners, load, node_of: node_of.to_vec() }
+        MovingLoad { partners, load, node_of: node_of.to_vec(), next_of: node_of.to_vec() }
     }
 
     /// Ranks have moved, each to the node it is on now.
-    pub fn relocate(&mut self, moved: impl Iterator<Item = (Rank, NodeId)>) {
-        for (rank, to) in moved {
-            self.relocate_one(rank.index(), to);
+    pub fn relocate(&mut self, moved: impl Iterator<Item = (Rank, NodeId)> + Clone) {
+        moved.clone().for_each(|(rank, to)| self.next_of[rank.index()] = to);
+        for (rank, to) in moved.clone() {
+            let from = self.node_of[rank.index()];
+            for &target in self.partners.targets.of(rank.index()) {
+                let target = target as usize;
+                self.load.reroute((from, self.node_of[target]), (to, self.next_of[target]));
+            }
+            for &source in self.partners.sources.of(rank.index()) {
+                // What a rank that moves too sends is among its own.
+                let (old, new) = (self.node_of[source as usize], self.next_of[source as usize]);
+                if old == new {
+                    self.load.reroute((old, from), (new, to));
+                }
+            }
         }
-    }
-
-    fn relocate_one(&mut self, rank: usize, to: NodeId) {
-        let from = std::mem::replace(&mut self.node_of[rank], to);
-        for &target in self.partners.targets.of(rank) {
-            let target = self.node_of[target as usize];
-            self.load.remove(from, target);
-            self.load.add(to, target);
-        }
-        for &source in self.partners.sources.of(rank) {
-            let source = self.node_of[source as usize];
-            self.load.remove(source, from);
-            self.load.add(source, to);
-        }
+        moved.for_each(|(rank, to)| self.node_of[rank.index()] = to);
     }
 
     /// The largest collision.
@@ -116,5 +116,6 @@ impl<'p, const Q: usize> MovingLoad<'p, Q> {
     pub fn restore(&mut self, state: &Self) {
         self.load.restore(&state.load);
         self.node_of.copy_from_slice(&state.node_of);
+        self.next_of.copy_from_slice(&state.node_of);
     }
 }

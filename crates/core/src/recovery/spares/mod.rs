@@ -6,6 +6,7 @@
 //! Source: Hori et al., "Overhead of Using Spare Nodes", 2016.
 
 mod allocation;
+mod line;
 mod method;
 mod nearest;
 mod occupancy;

@@ -8,6 +8,7 @@
 //! Source: Hori et al. 2016, "1D sliding" and "2D sliding, 3D sliding, ..., qD sliding". What it leaves open (the direction, what
 //! happens at failed nodes) is read as in `reference/spare-sliding.md`. Ties: the higher end first.
 
+use super::line;
 use super::occupancy::Occupancy;
 use crate::ids::{NodeId, Rank};
 
@@ -141,34 +142,8 @@ fn steps_on_line(occupancy: &Occupancy<'_>, from: NodeId, along: usize, up: bool
     let grid = occupancy.grid();
     let (at, length) = (grid.coordinate(from, along), grid.lengths()[along]);
     let free = occupancy.lines(along).free(occupancy.line_of(from, along));
-    if up {
-        let to = next_set(free, at + 1).map(|to| to - at);
-        let around = || grid.is_torus().then(|| next_set(free, 0)).flatten();
-        to.or_else(|| around().map(|to| to + length - at))
-    } else {
-        let to = last_set(free, at).map(|to| at - to);
-        let around = || grid.is_torus().then(|| last_set(free, length)).flatten();
-        to.or_else(|| around().map(|to| at + length - to))
-    }
-}
-
-/// The lowest bit set from `from` on.
-fn next_set(mask: &[u64], from: u32) -> Option<u32> {
-    let first = (from / 64) as usize;
-    let low = u64::MAX.checked_shl(from % 64).unwrap_or(0);
-    let word = |at: usize, word: &u64| if at == first { word & low } else { *word };
-    let mut words = mask.iter().enumerate().skip(first).map(|(at, bits)| (at, word(at, bits)));
-    words.find(|(_, word)| *word != 0).map(|(at, word)| at as u32 * 64 + word.trailing_zeros())
-}
-
-/// The highest bit set below `below`.
-fn last_set(mask: &[u64], below: u32) -> Option<u32> {
-    let last = (below / 64) as usize;
-    let low = (1u64 << (below % 64)) - 1;
-    let word = |at: usize, word: &u64| if at == last { word & low } else { *word };
-    let words = mask.iter().enumerate().take(last + 1).map(|(at, bits)| (at, word(at, bits)));
-    let mut words = words.rev();
-    words.find(|(_, word)| *word != 0).map(|(at, word)| at as u32 * 64 + 63 - word.leading_zeros())
+    let steps = if up { line::steps_up } else { line::steps_down };
+    steps(free, at, length, grid.is_torus())
 }
 
 /// The slice of a slide of degree 2 or more, seen from its planes.
