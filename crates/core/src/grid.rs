@@ -13,7 +13,8 @@ pub const DIMENSIONS_MAX: usize = 8;
 pub struct Grid {
     lengths: Vec<u32>,
     strides: Vec<u32>,
-    torus: bool,
+    /// Dimensions that close around, a bit each.
+    wraps: u8,
 }
 
 /// A shape that no grid has.
@@ -48,6 +49,14 @@ impl Grid {
     /// # Errors
     /// If there is no such grid.
     pub fn new(lengths: &[u32], torus: bool) -> Result<Self, GridError> {
+        Self::wrapped(lengths, |_| torus)
+    }
+
+    /// A grid that closes around in some of its dimensions, as Tofu does.
+    ///
+    /// # Errors
+    /// If there is no such grid.
+    pub fn wrapped(lengths: &[u32], wraps: impl Fn(usize) -> bool) -> Result<Self, GridError> {
         if lengths.is_empty() || lengths.len() > DIMENSIONS_MAX {
             return Err(GridError::Dimensions { given: lengths.len() });
         }
@@ -64,7 +73,8 @@ impl Grid {
                 .filter(|&count| count <= Self::NODES_MAX)
                 .ok_or_else(|| GridError::Nodes { shape: shape() })?;
         }
-        Ok(Grid { lengths: lengths.to_vec(), strides, torus })
+        let wraps = (0..lengths.len()).map(|dimension| u8::from(wraps(dimension)) << dimension).sum();
+        Ok(Grid { lengths: lengths.to_vec(), strides, wraps })
     }
 
     /// Nodes along each dimension, x first.
@@ -80,11 +90,11 @@ impl Grid {
         self.lengths.len()
     }
 
-    /// Whether it closes around.
+    /// Whether it closes around along a dimension.
     #[inline]
     #[must_use]
-    pub fn is_torus(&self) -> bool {
-        self.torus
+    pub fn wraps(&self, dimension: usize) -> bool {
+        self.wraps >> dimension & 1 == 1
     }
 
     /// Number of nodes.
@@ -126,7 +136,7 @@ impl Grid {
     pub fn hops(&self, from: NodeId, to: NodeId) -> u32 {
         let along = |dimension| {
             let apart = self.coordinate(from, dimension).abs_diff(self.coordinate(to, dimension));
-            if self.torus { apart.min(self.lengths[dimension] - apart) } else { apart }
+            if self.wraps(dimension) { apart.min(self.lengths[dimension] - apart) } else { apart }
         };
         (0..self.dimensions()).map(along).sum()
     }

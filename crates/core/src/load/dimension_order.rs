@@ -1,11 +1,12 @@
 //! Messages on the channels of a grid under dimension-order routing, kept up to date as ranks move.
 //!
 //! A message goes along x first, then y, and so on; on a torus the shorter way around, both being as long upwards. Loads are
-//! 16-bit counts (24 x 24 x 24 nodes have 82,944 channels: they stay in the cache), and how many channels have each load is
-//! counted too, so that the largest is always known.
+//! 16-bit counts, line after line (24 x 24 x 24 nodes have 82,944 channels: they stay in the cache). Lines that change are
+//! noted, and only their largest loads are looked for again when somebody asks for the largest of all.
 //!
 //! Source: Hori et al. 2016 (static XY routing; message collisions on directed channels).
 
+use super::PairLoad;
 use crate::grid::Grid;
 use crate::ids::NodeId;
 
@@ -13,16 +14,28 @@ use crate::ids::NodeId;
 #[derive(Clone, Debug)]
 pub struct GridLoad<const Q: usize> {
     lengths: [u32; Q],
-    torus: bool,
+    wraps: [bool; Q],
     places: Vec<Place<Q>>,
-    /// First channel of the channels along a dimension, up and down.
+    /// First line along a dimension, up and down.
     bases: [[u32; 2]; Q],
-    /// Line after line along its dimension.
+    /// Channels from one line to the next: the longest line, whole words of [`LANES`].
+    pitch: usize,
+    /// Line after line along its dimension; some at the end of each are none.
     messages: Vec<u16>,
-    /// How many channels have each load.
-    channels: Vec<u32>,
+    /// By line: its largest load, and whether that may have changed.
+    line_most: Vec<u16>,
+    changed: Vec<bool>,
+    /// The lines that may have changed.
+    look_at: Vec<u32>,
+    /// How many lines have each largest load.
+    lines: Vec<u32>,
     most: usize,
+    /// Messages added since the largest load was looked for.
+    added: usize,
 }
+
+/// Loads that are compared at a time.
+const LANES: usize = 8;
 
 /// Where a node is, as routes need it.
 #[derive(Clone, Copy, Debug)]
@@ -40,159 +53,228 @@ impl<const Q: usize> GridLoad<Q> {
     /// If the grid has not `Q` dimensions.
     #[must_use]
     pub fn new(grid: &Grid) -> Self {
-        let lengths = grid.lengths().try_into().unwrap_or_else(|_| panic!("a grid of {Q} dimensions"));
-        let nodes = grid.node_count();
+        let lengths: [u32; Q] =
+            grid.lengths().try_into().unwrap_or_else(|_| panic!("a grid of {Q} dimensions"));
         let place = |node: usize| {
             let node = NodeId::from_index(node);
-            let (mut at, mut low, mut high) = ([0; Q], [0; Q], [0; Q]);
+            let mut place = Place { at: [0; Q], low: [0; Q], high: [0; Q] };
             for dimension in 0..Q {
-                let (stride, length) = (grid.stride(dimension), grid.lengths()[dimension]);
-                at[dimension] = grid.coordinate(node, dimension) as u16;
-                low[dimension] = node.0 % stride * length;
-                high[dimension] = node.0 / (stride * length) * stride * length;
+                let (stride, length) = (grid.stride(dimension), lengths[dimension]);
+                place.at[dimension] = grid.coordinate(node, dimension) as u16;
+                place.low[dimension] = node.0 % stride;
+                place.high[dimension] = node.0 / (stride * length) * stride;
             }
-            Place { at, low, high }
+            place
         };
-        let base = |number: usize| (number * nodes) as u32;
+        let nodes = grid.node_count();
+        let mut lines = 0;
+        let bases = lengths.map(|length| {
+            let count = nodes as u32 / length;
+            lines += 2 * count;
+            [lines - 2 * count, lines - count]
+        });
+        let pitch = lengths.into_iter().max().unwrap_or(0).next_multiple_of(LANES as u32) as usize;
         GridLoad {
             lengths,
-            torus: grid.is_torus(),
+            wraps: std::array::from_fn(|dimension| grid.wraps(dimension)),
             places: (0..nodes).map(place).collect(),
-            bases: std::array::from_fn(|dimension| [base(2 * dimension), base(2 * dimension + 1)]),
-            messages: vec![0; 2 * Q * nodes],
-            channels: std::iter::once((2 * Q * nodes) as u32).chain([0; 65_535]).collect(),
+            bases,
+            pitch,
+            messages: vec![0; lines as usize * pitch],
+            line_most: vec![0; lines as usize],
+            changed: vec![false; lines as usize],
+            look_at: Vec::new(),
+            lines: std::iter::once(lines).chain([0; u16::MAX as usize]).collect(),
             most: 0,
+            added: 0,
         }
     }
 
-    /// Puts a message on its channels.
-    pub fn add(&mut self, from: NodeId, to: NodeId) {
-        let route = self.route(from, to);
-        route.into_iter().for_each(|run| self.change::<true>(run));
+    /// Messages on the channel that leaves a node along a dimension.
+    #[must_use]
+    pub fn on(&self, node: NodeId, dimension: usize, up: bool) -> u32 {
+        let place = &self.places[node.index()];
+        let line = self.bases[dimension][usize::from(!up)] + place.low[dimension] + place.high[dimension];
+        let at = usize::from(place.at[dimension]);
+        u32::from(self.messages[line as usize * self.pitch + at])
     }
 
-    /// Takes a message that was added off its channels.
-    pub fn remove(&mut self, from: NodeId, to: NodeId) {
-        let route = self.route(from, to);
-        route.into_iter().for_each(|run| self.change::<false>(run));
-    }
-
-    /// Takes a message off the channels from `old.0` to `old.1`, and puts it on those from `new.0` to `new.1`.
+    /// The last dimension along which two nodes are apart.
     #[inline]
-    pub fn reroute(&mut self, old: (NodeId, NodeId), new: (NodeId, NodeId)) {
-        let (old, new) = (self.route(old.0, old.1), self.route(new.0, new.1));
-        for (old, new) in old.into_iter().zip(new) {
-            if old == new {
-                continue;
-            }
-            if old.line != new.line || old.end <= new.at || new.end <= old.at {
-                self.change::<false>(old);
-                self.change::<true>(new);
-                continue;
-            }
+    fn last_apart(&self, one: NodeId, other: NodeId) -> usize {
+        let (one, other) = (&self.places[one.index()].at, &self.places[other.index()].at);
+        (0..Q).rev().find(|&dimension| one[dimension] != other[dimension]).unwrap_or(0)
+    }
+
+    /// The first dimension along which two nodes are apart.
+    #[inline]
+    fn first_apart(&self, one: NodeId, other: NodeId) -> usize {
+        let (one, other) = (&self.places[one.index()].at, &self.places[other.index()].at);
+        (0..Q).find(|&dimension| one[dimension] != other[dimension]).unwrap_or(Q)
+    }
+
+    /// The channels of a message along one dimension.
+    #[inline(always)]
+    fn run(&self, dimension: usize, from: NodeId, to: NodeId) -> Run {
+        let (source, target) = (&self.places[from.index()], &self.places[to.index()]);
+        let (at, end) = (u32::from(source.at[dimension]), u32::from(target.at[dimension]));
+        if at == end {
+            return Run { line: u32::MAX, at: 0, end: 0 };
+        }
+        // Lower dimensions are behind it, higher ones ahead.
+        let line = target.low[dimension] + source.high[dimension];
+        let length = self.lengths[dimension];
+        let [up, down] = self.bases[dimension].map(|base| base + line);
+        if self.wraps[dimension] {
+            // Positions beyond the end are those around it.
+            let steps = if end > at { end - at } else { end + length - at };
+            return match 2 * steps <= length {
+                true => Run { line: up, at, end: at + steps },
+                false => Run { line: down, at: end + 1, end: end + 1 + length - steps },
+            };
+        }
+        match at < end {
+            true => Run { line: up, at, end },
+            false => Run { line: down, at: end + 1, end: at + 1 },
+        }
+    }
+
+    /// Brings a message from one run along a dimension to another.
+    #[inline]
+    fn reroute_along(&mut self, dimension: usize, old: Run, new: Run) {
+        if old.line == new.line && old.at < new.end && new.at < old.end {
             // What both have stays as it is.
             let line = old.line;
-            self.change::<false>(Run { line, at: old.at, end: new.at });
-            self.change::<true>(Run { line, at: new.at, end: old.at });
-            self.change::<false>(Run { line, at: new.end, end: old.end });
-            self.change::<true>(Run { line, at: old.end, end: new.end });
+            if old.at != new.at {
+                self.change::<false>(dimension, Run { line, at: old.at, end: new.at });
+                self.change::<true>(dimension, Run { line, at: new.at, end: old.at });
+            }
+            if old.end != new.end {
+                self.change::<false>(dimension, Run { line, at: new.end, end: old.end });
+                self.change::<true>(dimension, Run { line, at: old.end, end: new.end });
+            }
+        } else {
+            self.change::<false>(dimension, old);
+            self.change::<true>(dimension, new);
         }
-    }
-
-    /// The largest collision: most messages on one channel; 1 is none.
-    #[inline]
-    pub fn collision_max(&mut self) -> u32 {
-        while self.channels[self.most] == 0 {
-            self.most -= 1;
-        }
-        self.most as u32
-    }
-
-    /// Goes back to a state kept before, of the same grid.
-    pub fn restore(&mut self, state: &Self) {
-        self.messages.copy_from_slice(&state.messages);
-        let most = self.most.max(state.most);
-        self.channels[..=most].copy_from_slice(&state.channels[..=most]);
-        self.most = state.most;
-    }
-
-    /// Number of channels that have each load, from 0.
-    #[must_use]
-    pub fn channels_by_load(&self) -> &[u32] {
-        &self.channels
-    }
-
-    /// The channels of a message, one run of them a dimension.
-    #[inline]
-    fn route(&self, from: NodeId, to: NodeId) -> [Run; Q] {
-        let (source, target) = (&self.places[from.index()], &self.places[to.index()]);
-        std::array::from_fn(|dimension| {
-            let (at, end) = (u32::from(source.at[dimension]), u32::from(target.at[dimension]));
-            if at == end {
-                return Run { line: u32::MAX, at: 0, end: 0 };
-            }
-            let line = target.low[dimension] + source.high[dimension];
-            let length = self.lengths[dimension];
-            let [up, down] = self.bases[dimension].map(|base| base + line);
-            if self.torus {
-                // Positions beyond the end are those around it.
-                let steps = (end + length - at) % length;
-                return match 2 * steps <= length {
-                    true => Run { line: up, at, end: at + steps },
-                    false => Run { line: down, at: end + 1, end: end + 1 + length - steps },
-                };
-            }
-            match at < end {
-                true => Run { line: up, at, end },
-                false => Run { line: down, at: end + 1, end: at + 1 },
-            }
-        })
     }
 
     /// Adds one to the channels of a run, or takes one off.
     #[inline]
-    fn change<const ADD: bool>(&mut self, run: Run) {
+    fn change<const ADD: bool>(&mut self, dimension: usize, run: Run) {
         if run.at >= run.end {
             return;
         }
-        if self.torus {
-            let dimension = (0..Q).rev().find(|&dimension| self.bases[dimension][0] <= run.line);
-            let length = self.lengths[dimension.unwrap_or(0)];
-            let within = |from: u32, to: u32| (run.line + from) as usize..(run.line + to) as usize;
-            let (at, end) = match run.at < length {
-                true => (run.at, run.end),
-                false => (run.at - length, run.end - length),
-            };
-            self.change_all::<ADD>(within(at, end.min(length)));
-            self.change_all::<ADD>(within(0, end.saturating_sub(length)));
-        } else {
-            self.change_all::<ADD>((run.line + run.at) as usize..(run.line + run.end) as usize);
+        let line = run.line as usize;
+        let changed = std::mem::replace(&mut self.changed[line], true);
+        if !changed {
+            self.look_at.push(run.line);
+        }
+        let start = line * self.pitch;
+        let all = &mut self.messages[start..start + self.pitch];
+        let change = |messages: &mut u16| {
+            *messages = if ADD { messages.wrapping_add(1) } else { messages.wrapping_sub(1) };
+        };
+        if !self.wraps[dimension] {
+            return all[run.at as usize..run.end as usize].iter_mut().for_each(change);
+        }
+        let length = self.lengths[dimension];
+        let (at, end) = match run.at < length {
+            true => (run.at, run.end),
+            false => (run.at - length, run.end - length),
+        };
+        all[at as usize..end.min(length) as usize].iter_mut().for_each(change);
+        all[..end.saturating_sub(length) as usize].iter_mut().for_each(change);
+    }
+
+    /// Notes that a message is added: counts wrap around, so the largest must be known before one can have.
+    #[inline]
+    fn adds_one(&mut self) {
+        self.added += 1;
+        if self.most + self.added > usize::from(u16::MAX) {
+            self.look();
+            assert!(self.most < usize::from(u16::MAX), "more than 65,535 messages on a channel");
+            self.added = 1;
+        }
+    }
+
+    /// Finds the largest load of lines that may have changed, and of all.
+    fn look(&mut self) {
+        for line in self.look_at.drain(..) {
+            let line = line as usize;
+            self.changed[line] = false;
+            let mut most = [0u16; LANES];
+            for some in self.messages[line * self.pitch..(line + 1) * self.pitch].chunks_exact(LANES) {
+                (0..LANES).for_each(|lane| most[lane] = most[lane].max(some[lane]));
+            }
+            let most = most.into_iter().max().unwrap_or(0);
+            let before = std::mem::replace(&mut self.line_most[line], most);
+            if before != most {
+                self.lines[usize::from(before)] -= 1;
+                self.lines[usize::from(most)] += 1;
+                self.most = self.most.max(usize::from(most));
+            }
+        }
+        while self.lines[self.most] == 0 {
+            self.most -= 1;
+        }
+        self.added = 0;
+    }
+}
+
+impl<const Q: usize> PairLoad for GridLoad<Q> {
+    fn add(&mut self, from: NodeId, to: NodeId) {
+        self.adds_one();
+        (0..Q).for_each(|dimension| self.change::<true>(dimension, self.run(dimension, from, to)));
+    }
+
+    fn remove(&mut self, from: NodeId, to: NodeId) {
+        (0..Q).for_each(|dimension| self.change::<false>(dimension, self.run(dimension, from, to)));
+    }
+
+    #[inline]
+    fn reroute(&mut self, old: (NodeId, NodeId), new: (NodeId, NodeId)) {
+        self.adds_one();
+        // A line along a dimension has the higher coordinates of the sender and the lower ones of the receiver.
+        let beyond = if old.1 == new.1 { self.last_apart(old.0, new.0) + 1 } else { Q };
+        let from = if old.0 == new.0 { self.first_apart(old.1, new.1) } else { 0 };
+        for dimension in from..beyond {
+            let (old, new) = (self.run(dimension, old.0, old.1), self.run(dimension, new.0, new.1));
+            if old != new {
+                self.reroute_along(dimension, old, new);
+            }
+        }
+    }
+
+    fn moves_cheaply(&self, from: NodeId, to: NodeId, other: NodeId, receives: bool) -> bool {
+        // The runs behind, seen from the end that moves, keep their lines.
+        match receives {
+            true => self.first_apart(from, other) >= self.last_apart(from, to),
+            false => self.last_apart(from, other) <= self.first_apart(from, to),
         }
     }
 
     #[inline]
-    fn change_all<const ADD: bool>(&mut self, channels: std::ops::Range<usize>) {
-        for messages in &mut self.messages[channels] {
-            let before = usize::from(*messages);
-            self.channels[before] -= 1;
-            if ADD {
-                // INVARIANT: no grid carries anything like as many messages over one channel.
-                assert!(before + 1 < self.channels.len(), "more than 65,535 messages on a channel");
-                *messages += 1;
-                self.channels[before + 1] += 1;
-                self.most = self.most.max(before + 1);
-            } else {
-                *messages -= 1;
-                self.channels[before - 1] += 1;
-            }
-        }
+    fn collision_max(&mut self) -> u32 {
+        self.look();
+        self.most as u32
+    }
+
+    fn restore(&mut self, state: &Self) {
+        self.look();
+        self.messages.copy_from_slice(&state.messages);
+        self.line_most.copy_from_slice(&state.line_most);
+        let most = self.most.max(state.most);
+        self.lines[..=most].copy_from_slice(&state.lines[..=most]);
+        self.most = state.most;
+        state.look_at.iter().for_each(|&line| self.changed[line as usize] = true);
+        self.look_at.extend_from_slice(&state.look_at);
     }
 }
 
 /// Channels one behind the other, on a line of them along one dimension in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
-    /// Its first channel.
     line: u32,
     /// The first one of the run, and the one behind its last, along the line.
     at: u32,

@@ -11,7 +11,26 @@ mod moving;
 pub use dimension_order::GridLoad;
 pub use moving::{MovingLoad, Partners};
 
-use crate::ids::ChannelId;
+use crate::ids::{ChannelId, NodeId};
+
+/// Messages between nodes on the channels of a network, which may come and go one by one.
+pub trait PairLoad: Clone + Send + Sync {
+    /// Puts a message on its channels.
+    fn add(&mut self, from: NodeId, to: NodeId);
+    /// Takes a message that was added off its channels.
+    fn remove(&mut self, from: NodeId, to: NodeId);
+    /// Takes a message from `old.0` to `old.1` off its channels, and puts one from `new.0` to `new.1` on its own.
+    fn reroute(&mut self, old: (NodeId, NodeId), new: (NodeId, NodeId));
+    /// Whether only a few channels change when one end of a message moves from a node to another near by; the node at its other
+    /// end stays, and receives or sends.
+    fn moves_cheaply(&self, _from: NodeId, _to: NodeId, _other: NodeId, _receives: bool) -> bool {
+        true
+    }
+    /// The largest collision: most messages on one channel; 1 is none.
+    fn collision_max(&mut self) -> u32;
+    /// Goes back to a state kept before, of the same network.
+    fn restore(&mut self, state: &Self);
+}
 
 /// The channels of each message, row after row; an empty row is a message that has no route.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,29 +1,78 @@
 //! Masks of the nodes of a line, the first in the lowest bit.
 
+/// How far other places of a line that are in a mask lie from one of them, in one direction, nearest first.
+#[derive(Clone, Debug)]
+pub struct Steps<'m> {
+    mask: &'m [u64],
+    /// Where the last one was; at first where it starts.
+    at: u32,
+    far: u32,
+    line: Line,
+    /// Whether it may still go around the end.
+    wraps: bool,
+}
+
+/// Going along a line.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    /// Places on it.
+    pub length: u32,
+    /// Whether it closes around.
+    pub wraps: bool,
+    /// To higher coordinates.
+    pub up: bool,
+}
+
+impl Line {
+    /// The others of a mask, from `at`.
+    #[inline]
+    pub fn steps(self, mask: &[u64], at: u32) -> Steps<'_> {
+        Steps { mask, at, far: 0, line: self, wraps: self.wraps }
+    }
+
+    /// The coordinate so many steps (at most a length) further, around the end.
+    #[inline]
+    pub fn coordinate(self, at: u32, steps: u32) -> u32 {
+        let to = at + if self.up { steps } else { self.length - steps };
+        if to >= self.length { to - self.length } else { to }
+    }
+
+    /// The coordinate one step back.
+    #[inline]
+    pub fn back(self, at: u32) -> u32 {
+        self.coordinate(at, self.length - 1)
+    }
+}
+
+impl Iterator for Steps<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        let Line { length, up, .. } = self.line;
+        let straight = if up { next(self.mask, self.at + 1) } else { last(self.mask, self.at) };
+        let to = match straight {
+            Some(to) => {
+                self.far += self.at.abs_diff(to);
+                to
+            }
+            None if std::mem::take(&mut self.wraps) => {
+                let to = if up { next(self.mask, 0)? } else { last(self.mask, length)? };
+                self.far += if up { length - self.at + to } else { self.at + length - to };
+                to
+            }
+            None => return None,
+        };
+        self.at = to;
+        // Around a closed line, it comes back to where it started.
+        (self.far < length).then_some(self.far)
+    }
+}
+
 /// Whether the node at `at` is in the mask.
 #[inline]
 pub fn holds(mask: &[u64], at: u32) -> bool {
     mask[(at / 64) as usize] >> (at % 64) & 1 == 1
-}
-
-/// Steps upwards from `at` to the next node in the mask, around the end of a torus.
-#[inline]
-pub fn steps_up(mask: &[u64], at: u32, length: u32, torus: bool) -> Option<u32> {
-    if let Some(to) = next(mask, at + 1) {
-        return Some(to - at);
-    }
-    let around = if torus { next(mask, 0) } else { None };
-    around.filter(|&to| to < at).map(|to| to + length - at)
-}
-
-/// Steps downwards from `at` to the next node in the mask, around the end of a torus.
-#[inline]
-pub fn steps_down(mask: &[u64], at: u32, length: u32, torus: bool) -> Option<u32> {
-    if let Some(to) = last(mask, at) {
-        return Some(at - to);
-    }
-    let around = if torus { last(mask, length) } else { None };
-    around.filter(|&to| to > at).map(|to| at + length - to)
 }
 
 /// The lowest bit set from `from` on.

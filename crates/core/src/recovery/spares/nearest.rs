@@ -1,11 +1,11 @@
 //! 0D sliding: the nearest free node takes the rank of the failed one.
 //!
-//! Goes outwards line by line, as far as a nearer free node can still be.
+//! Goes outwards dimension by dimension, only where free nodes are, and only as far as a nearer one can still be.
 //!
 //! Source: Hori et al. 2016, "0D sliding": the shortest Manhattan distance, around the ends of a torus. Which of several equally
 //! near nodes it is, is left open there.
 
-use super::line;
+use super::line::{self, Line};
 use super::occupancy::Occupancy;
 use crate::ids::NodeId;
 use crate::rng::Stream;
@@ -20,97 +20,97 @@ pub enum Tie {
     Highest,
     /// Any.
     Random,
+    /// One that shares the most coordinates with the failed node; of those the lowest id.
+    Aligned,
 }
 
 /// The nearest free node; `None` if no node is free.
 pub fn nearest(
-    occupancy: &Occupancy<'_>,
+    occupancy: &Occupancy,
     from: NodeId,
     tie: Tie,
     stream: &mut Stream,
 ) -> Option<NodeId> {
-    if occupancy.free_count() == 0 {
-        return None;
-    }
-    let mut search =
-        Search { occupancy, at: occupancy.grid().coordinate(from, 0), tie, stream, hops: u32::MAX, found: from, equal: 0 };
-    search.lines(occupancy.grid().dimensions() - 1, from, 0);
-    Some(search.found)
+    let nothing = Found { node: from, hops: u32::MAX, shared: 0, equal: 0 };
+    let mut search = Search { occupancy, from, tie, stream, found: nothing };
+    search.beyond(0, 0, 0, 0);
+    (search.found.hops < u32::MAX).then_some(search.found.node)
 }
 
-struct Search<'s, 'g> {
-    occupancy: &'s Occupancy<'g>,
-    /// Where the failed node is along its first dimension.
-    at: u32,
+struct Search<'s> {
+    occupancy: &'s Occupancy,
+    from: NodeId,
     tie: Tie,
     stream: &'s mut Stream,
-    /// The nearest so far, and how many were as near.
+    found: Found,
+}
+
+/// The best so far, and how many were as good.
+struct Found {
+    node: NodeId,
     hops: u32,
-    found: NodeId,
+    shared: u32,
     equal: u64,
 }
 
-impl Search<'_, '_> {
-    /// Looks at the lines that differ from that of `node` along `dimension` and lower ones, `spent` hops away.
-    fn lines(&mut self, dimension: usize, node: NodeId, spent: u32) {
-        if dimension == 0 {
-            return self.line(node, spent);
+impl Search<'_> {
+    /// Looks among the nodes whose coordinates before `dimension` make up `prefix`, which is `spent` hops away and shares
+    /// `shared` coordinates.
+    fn beyond(&mut self, dimension: usize, prefix: u32, spent: u32, shared: u32) {
+        let occupancy = self.occupancy;
+        let grid = occupancy.grid();
+        let (length, wraps) = (grid.lengths()[dimension], grid.wraps(dimension));
+        let at = occupancy.coordinate(self.from, dimension);
+        let some = occupancy.free_beyond(dimension, prefix as usize);
+        if line::holds(some, at) {
+            self.enter(dimension, prefix, at, spent, shared + 1);
         }
-        let grid = self.occupancy.grid();
-        let (stride, length) = (grid.stride(dimension), grid.lengths()[dimension]);
-        let at = grid.coordinate(node, dimension);
-        let first = node.0 - at * stride;
-        let farthest = if grid.is_torus() { length / 2 } else { at.max(length - 1 - at) };
-        for apart in 0..=farthest {
-            if spent + apart > self.hops {
+        let line = |up| Line { length, wraps, up };
+        let [mut ups, mut downs] = [true, false].map(|up| line(up).steps(some, at));
+        let (mut up, mut down) = (ups.next(), downs.next());
+        // Around a closed line everything is found twice: the nearer way counts, upwards if both are as near.
+        let short = |steps: u32, up: bool| !wraps || 2 * steps < length + u32::from(up);
+        loop {
+            let goes_up = up.is_some_and(|up| down.is_none_or(|down| up <= down));
+            let Some(steps) = (if goes_up { up } else { down }) else { return };
+            if spent + steps > self.found.hops {
                 return;
             }
-            let (down, up) = match grid.is_torus() {
-                true => (Some((at + length - apart) % length), Some((at + apart) % length)),
-                false => (at.checked_sub(apart), Some(at + apart).filter(|up| *up < length)),
-            };
-            if let Some(down) = down {
-                self.lines(dimension - 1, NodeId(first + down * stride), spent + apart);
+            if short(steps, goes_up) {
+                let coordinate = line(goes_up).coordinate(at, steps);
+                self.enter(dimension, prefix, coordinate, spent + steps, shared);
             }
-            if let Some(up) = up.filter(|&up| down != Some(up)) {
-                self.lines(dimension - 1, NodeId(first + up * stride), spent + apart);
-            }
+            *(if goes_up { &mut up } else { &mut down }) = if goes_up { ups.next() } else { downs.next() };
         }
     }
 
-    /// Looks for the nearest free nodes of a line along the first dimension.
-    fn line(&mut self, node: NodeId, spent: u32) {
+    #[inline]
+    fn enter(&mut self, dimension: usize, prefix: u32, at: u32, spent: u32, shared: u32) {
         let grid = self.occupancy.grid();
-        let (at, length) = (self.at, grid.lengths()[0]);
-        let free = self.occupancy.lines(0).free(self.occupancy.line_of(node, 0));
-        let first = node.0 - at;
-        let down = line::steps_down(free, at, length, grid.is_torus());
-        let up = line::steps_up(free, at, length, grid.is_torus());
-        if line::holds(free, at) {
-            self.candidate(NodeId(first + at), spent);
+        let prefix = prefix + at * grid.stride(dimension);
+        if dimension + 1 < grid.dimensions() {
+            self.beyond(dimension + 1, prefix, spent, shared);
         } else {
-            if let Some(steps) = down {
-                self.candidate(NodeId(first + (at + length - steps) % length), spent + steps);
-            }
-            if let Some(steps) = up.filter(|&up| down.is_none_or(|down| up + down != length)) {
-                self.candidate(NodeId(first + (at + steps) % length), spent + steps);
-            }
+            self.candidate(NodeId(prefix), spent, shared);
         }
     }
 
-    fn candidate(&mut self, node: NodeId, hops: u32) {
-        if hops < self.hops {
-            (self.hops, self.found, self.equal) = (hops, node, 1);
-        } else if hops == self.hops {
-            self.equal += 1;
-            let taken = match self.tie {
-                Tie::Lowest => node < self.found,
-                Tie::Highest => node > self.found,
-                Tie::Random => self.stream.below(self.equal) == 0,
-            };
-            if taken {
-                self.found = node;
-            }
+    fn candidate(&mut self, node: NodeId, hops: u32, shared: u32) {
+        let found = &mut self.found;
+        if hops > found.hops {
+            return;
         }
+        let equal = if hops == found.hops { found.equal + 1 } else { 1 };
+        let better = equal == 1
+            || match self.tie {
+                Tie::Lowest => node < found.node,
+                Tie::Highest => node > found.node,
+                Tie::Random => self.stream.below(equal) == 0,
+                Tie::Aligned => (shared, found.node) > (found.shared, node),
+            };
+        if better {
+            (found.node, found.hops, found.shared) = (node, hops, shared);
+        }
+        found.equal = equal;
     }
 }

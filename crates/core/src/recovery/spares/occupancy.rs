@@ -1,7 +1,10 @@
 //! Who is where: ranks on nodes, nodes that are free, nodes that failed.
 //!
 //! Besides the two maps, each line of the grid has masks of its free and its used nodes, so that a slide is found in a few
-//! words a line.
+//! words a line, and each prefix of coordinates a mask of what has free nodes behind it, so that the nearest is found
+//! without a search through what is full.
+
+use std::sync::Arc;
 
 use super::allocation::{Allocation, AllocationError};
 use crate::grid::Grid;
@@ -9,52 +12,78 @@ use crate::ids::{NodeId, Rank};
 
 /// Ranks on the nodes of a grid.
 #[derive(Clone, Debug)]
-pub struct Occupancy<'g> {
-    grid: &'g Grid,
+pub struct Occupancy {
+    grid: Arc<Grid>,
+    /// By node, then dimension.
+    spots: Arc<[Spot]>,
     node_of: Vec<NodeId>,
     /// By node: its rank, or [`FREE`] or [`DEAD`].
     rank_of: Vec<u32>,
     /// By dimension.
     lines: Vec<Lines>,
+    /// By dimension but the last, then by the coordinates before: where along the dimension free nodes are.
+    prefixes: Vec<Masks>,
     free: usize,
 }
 
 const FREE: u32 = u32::MAX;
 const DEAD: u32 = u32::MAX - 1;
 
-/// Masks of all lines along one dimension.
-#[derive(Clone, Debug)]
-pub(super) struct Lines {
-    /// Words of a mask.
-    pub words: usize,
-    free: Vec<u64>,
-    used: Vec<u64>,
+/// The line along a dimension that a node is on, and where on it.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    line: u32,
+    at: u32,
 }
 
-impl<'g> Occupancy<'g> {
+/// Masks of all lines along one dimension.
+#[derive(Clone, Debug)]
+struct Lines {
+    free: Masks,
+    used: Masks,
+}
+
+/// Masks of one length, the first position in the lowest bit.
+#[derive(Clone, Debug)]
+struct Masks {
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Occupancy {
     /// Ranks on all nodes but the spares, x fastest.
     ///
     /// # Errors
     /// If the allocation does not fit the grid.
-    pub fn new(grid: &'g Grid, allocation: &Allocation) -> Result<Self, AllocationError> {
-        allocation.job_shape(grid)?;
-        let nodes = || (0..grid.node_count()).map(NodeId::from_index);
-        let ranks: Vec<_> = nodes().filter(|&node| !allocation.is_spare(grid, node)).collect();
+    pub fn new(grid: Arc<Grid>, allocation: &Allocation) -> Result<Self, AllocationError> {
+        allocation.job_shape(&grid)?;
+        let nodes = (0..grid.node_count()).map(NodeId::from_index);
+        let ranks = nodes.filter(|&node| !allocation.is_spare(&grid, node)).collect();
         Ok(Self::of(grid, ranks))
     }
 
     /// Ranks on these nodes, each on another; all other nodes are free.
+    ///
+    /// # Panics
+    /// If two ranks share a node.
     #[must_use]
-    pub fn of(grid: &'g Grid, node_of: Vec<NodeId>) -> Self {
-        let count = grid.node_count();
-        let lines = grid.lengths().iter().map(|&length| {
-            let words = length.div_ceil(64) as usize;
-            let masks = count / length as usize * words;
-            Lines { words, free: vec![0; masks], used: vec![0; masks] }
-        });
-        let lines = lines.collect();
-        let mut made =
-            Occupancy { grid, node_of, rank_of: vec![DEAD; count], lines, free: 0 };
+    pub fn of(grid: Arc<Grid>, node_of: Vec<NodeId>) -> Self {
+        let (count, dimensions) = (grid.node_count(), grid.dimensions());
+        let along = |dimension: usize| {
+            let length = grid.lengths()[dimension];
+            Masks::new(count / length as usize, length)
+        };
+        let lines = (0..dimensions).map(|dimension| Lines { free: along(dimension), used: along(dimension) });
+        let prefix = |dimension| Masks::new(grid.stride(dimension) as usize, grid.lengths()[dimension]);
+        let mut made = Occupancy {
+            spots: spots(&grid),
+            node_of,
+            rank_of: vec![DEAD; count],
+            lines: lines.collect(),
+            prefixes: (0..dimensions - 1).map(prefix).collect(),
+            free: 0,
+            grid,
+        };
         for node in 0..count as u32 {
             made.set(NodeId(node), FREE);
         }
@@ -68,8 +97,8 @@ impl<'g> Occupancy<'g> {
 
     /// The grid.
     #[must_use]
-    pub fn grid(&self) -> &'g Grid {
-        self.grid
+    pub fn grid(&self) -> &Arc<Grid> {
+        &self.grid
     }
 
     /// Node of each rank.
@@ -111,8 +140,11 @@ impl<'g> Occupancy<'g> {
         self.node_of.copy_from_slice(&state.node_of);
         self.rank_of.copy_from_slice(&state.rank_of);
         for (own, kept) in self.lines.iter_mut().zip(&state.lines) {
-            own.free.copy_from_slice(&kept.free);
-            own.used.copy_from_slice(&kept.used);
+            own.free.bits.copy_from_slice(&kept.free.bits);
+            own.used.bits.copy_from_slice(&kept.used.bits);
+        }
+        for (own, kept) in self.prefixes.iter_mut().zip(&state.prefixes) {
+            own.bits.copy_from_slice(&kept.bits);
         }
         self.free = state.free;
     }
@@ -124,55 +156,126 @@ impl<'g> Occupancy<'g> {
         }
     }
 
-    /// Moves the rank of a node to one that is free; the node is free afterwards, or has failed.
-    pub(super) fn relocate(&mut self, from: NodeId, to: NodeId, failed: bool) -> Rank {
-        let rank = self.rank_of[from.index()];
-        assert!(rank < DEAD && self.is_free(to), "a rank moves to a free node");
-        self.set(from, if failed { DEAD } else { FREE });
-        self.set(to, rank);
-        self.node_of[rank as usize] = to;
-        Rank(rank)
+    /// Puts a rank, which has left the node it was on, on a free node.
+    #[inline]
+    pub(super) fn place(&mut self, rank: Rank, to: NodeId) {
+        assert!(self.is_free(to), "a rank moves to a free node");
+        self.set(to, rank.0);
+        self.node_of[rank.index()] = to;
     }
 
-    /// Masks of the lines along a dimension.
+    /// Puts a rank, which has left the node it was on, on one that its own rank has just left.
     #[inline]
-    pub(super) fn lines(&self, dimension: usize) -> &Lines {
-        &self.lines[dimension]
+    pub(super) fn hand_over(&mut self, rank: Rank, to: NodeId) {
+        // For masks the node goes on to be used.
+        self.rank_of[to.index()] = rank.0;
+        self.node_of[rank.index()] = to;
+    }
+
+    /// Notes that the rank of a node has left it for good.
+    #[inline]
+    pub(super) fn vacate(&mut self, node: NodeId, failed: bool) {
+        self.set(node, if failed { DEAD } else { FREE });
     }
 
     /// The line along a dimension that a node is on.
     #[inline]
     pub(super) fn line_of(&self, node: NodeId, dimension: usize) -> usize {
-        let (stride, length) = (self.grid.stride(dimension), self.grid.lengths()[dimension]);
-        (node.0 % stride + node.0 / (stride * length) * stride) as usize
+        self.spot(node, dimension).line as usize
+    }
+
+    /// Where a node is along a dimension.
+    #[inline]
+    pub(super) fn coordinate(&self, node: NodeId, dimension: usize) -> u32 {
+        self.spot(node, dimension).at
+    }
+
+    /// Free nodes of a line along a dimension, the first in the lowest bit.
+    #[inline]
+    pub(super) fn free_on(&self, dimension: usize, line: usize) -> &[u64] {
+        self.lines[dimension].free.of(line)
+    }
+
+    /// Nodes of a line along a dimension that have a rank.
+    #[inline]
+    pub(super) fn used_on(&self, dimension: usize, line: usize) -> &[u64] {
+        self.lines[dimension].used.of(line)
+    }
+
+    /// Where along a dimension there are free nodes, among those whose lower coordinates make up `prefix` (the sum of each
+    /// times its stride).
+    #[inline]
+    pub(super) fn free_beyond(&self, dimension: usize, prefix: usize) -> &[u64] {
+        match self.prefixes.get(dimension) {
+            Some(masks) => masks.of(prefix),
+            None => self.lines[dimension].free.of(prefix),
+        }
+    }
+
+    #[inline]
+    fn spot(&self, node: NodeId, dimension: usize) -> Spot {
+        self.spots[node.index() * self.lines.len() + dimension]
     }
 
     fn set(&mut self, node: NodeId, state: u32) {
         let before = std::mem::replace(&mut self.rank_of[node.index()], state);
-        self.free -= usize::from(before == FREE);
-        self.free += usize::from(state == FREE);
-        for dimension in 0..self.grid.dimensions() {
-            let at = self.grid.coordinate(node, dimension) as usize;
-            let line = self.line_of(node, dimension);
+        let (freed, taken) = (state == FREE && before != FREE, before == FREE && state != FREE);
+        let used = state < DEAD;
+        for dimension in 0..self.lines.len() {
+            let Spot { line, at } = self.spot(node, dimension);
             let lines = &mut self.lines[dimension];
-            let (word, bit) = (line * lines.words + at / 64, 1u64 << (at % 64));
-            let put = |mask: &mut u64, on: bool| *mask = if on { *mask | bit } else { *mask & !bit };
-            put(&mut lines.free[word], state == FREE);
-            put(&mut lines.used[word], state < DEAD);
+            lines.used.put(line as usize, at, used);
+            lines.free.put(line as usize, at, state == FREE);
+        }
+        if freed || taken {
+            self.free = if freed { self.free + 1 } else { self.free - 1 };
+            self.note_free(node);
+        }
+    }
+
+    /// Brings the masks of prefixes up to date where the node's mask may have become empty or no more so.
+    fn note_free(&mut self, node: NodeId) {
+        for dimension in (0..self.prefixes.len()).rev() {
+            let behind = (node.0 % self.grid.stride(dimension + 1)) as usize;
+            let some = self.free_beyond(dimension + 1, behind).iter().any(|&word| word != 0);
+            let at = self.spot(node, dimension).at;
+            let prefix = (node.0 % self.grid.stride(dimension)) as usize;
+            if !self.prefixes[dimension].put(prefix, at, some) {
+                return;
+            }
         }
     }
 }
 
-impl Lines {
-    /// Free nodes of a line, the first in the lowest bit.
-    #[inline]
-    pub fn free(&self, line: usize) -> &[u64] {
-        &self.free[line * self.words..(line + 1) * self.words]
+impl Masks {
+    fn new(count: usize, length: u32) -> Self {
+        let words = length.div_ceil(64) as usize;
+        Masks { words, bits: vec![0; count * words] }
     }
 
-    /// Nodes of a line that have a rank.
     #[inline]
-    pub fn used(&self, line: usize) -> &[u64] {
-        &self.used[line * self.words..(line + 1) * self.words]
+    fn of(&self, at: usize) -> &[u64] {
+        &self.bits[at * self.words..(at + 1) * self.words]
     }
+
+    /// Sets or clears a position; returns whether it was otherwise.
+    #[inline]
+    fn put(&mut self, mask: usize, at: u32, on: bool) -> bool {
+        let word = &mut self.bits[mask * self.words + (at / 64) as usize];
+        let before = *word;
+        *word = before & !(1 << (at % 64)) | u64::from(on) << (at % 64);
+        before != *word
+    }
+}
+
+fn spots(grid: &Grid) -> Arc<[Spot]> {
+    let nodes = (0..grid.node_count()).map(NodeId::from_index);
+    let of = |node: NodeId| {
+        (0..grid.dimensions()).map(move |dimension| {
+            let (stride, length) = (grid.stride(dimension), grid.lengths()[dimension]);
+            let line = node.0 % stride + node.0 / (stride * length) * stride;
+            Spot { line, at: grid.coordinate(node, dimension) }
+        })
+    };
+    nodes.flat_map(of).collect()
 }

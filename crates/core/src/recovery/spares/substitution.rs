@@ -59,7 +59,7 @@ impl<'m> Substitutes<'m> {
     /// A node fails: moves the ranks that have to move, and notes them in `moves`.
     pub fn fail(
         &mut self,
-        occupancy: &mut Occupancy<'_>,
+        occupancy: &mut Occupancy,
         failed: NodeId,
         stream: &mut Stream,
         moves: &mut Vec<Move>,
@@ -72,10 +72,12 @@ impl<'m> Substitutes<'m> {
             if degree == 0 {
                 let tie = self.choices.tie;
                 if let Some(to) = nearest::nearest(occupancy, failed, tie, stream) {
-                    occupancy.relocate(failed, to, true);
+                    occupancy.place(rank, to);
+                    occupancy.vacate(failed, true);
                     moves.push(Move { rank, from: failed, to });
                     return Substitution::Slide(0);
                 }
+                continue;
             }
             self.possible.clear();
             slide::possible(occupancy, failed, degree, &mut self.possible);

@@ -8,17 +8,18 @@
 
 use rayon::prelude::*;
 
-use crate::load::MovingLoad;
+use crate::ids::{NodeId, Rank};
+use crate::load::{MovingLoad, PairLoad};
 use crate::recovery::spares::{Choices, Method, Move, Occupancy, Substitutes, Substitution};
 use crate::rng::Seed;
 
 /// What is done in every sequence.
 #[derive(Clone, Debug)]
-pub struct Campaign<'c, 'g, 'p, const Q: usize> {
+pub struct Campaign<'c, L> {
     /// Ranks before anything fails.
-    pub start: &'c Occupancy<'g>,
+    pub start: &'c Occupancy,
     /// Their messages.
-    pub load: &'c MovingLoad<'p, Q>,
+    pub load: &'c MovingLoad<L>,
     /// The methods compared.
     pub methods: &'c [Method],
     /// What the paper leaves open.
@@ -40,13 +41,13 @@ pub struct Tally {
     pub unrecovered: Vec<u64>,
 }
 
-impl<'g, 'p, const Q: usize> Campaign<'_, 'g, 'p, Q> {
+impl<L: PairLoad> Campaign<'_, L> {
     /// Runs sequences; a tally by method. The same for any partition of the same numbers, once merged.
     #[must_use]
     pub fn run(&self, sequences: std::ops::Range<u64>) -> Vec<Tally> {
         let empty = || self.methods.iter().map(|_| Tally::new(self.failures)).collect::<Vec<_>>();
         let state = || (State::new(self), empty());
-        let one = |(mut state, mut tallies): (State<'g, 'p, Q>, Vec<Tally>), sequence| {
+        let one = |(mut state, mut tallies): (State<L>, Vec<Tally>), sequence| {
             self.sequence(sequence, &mut state, &mut tallies);
             (state, tallies)
         };
@@ -54,11 +55,16 @@ impl<'g, 'p, const Q: usize> Campaign<'_, 'g, 'p, Q> {
             sum.iter_mut().zip(&more).for_each(|(sum, more)| sum.merge(more));
             sum
         };
-        let parts = sequences.into_par_iter().fold(state, one).map(|(_, tallies)| tallies);
-        parts.reduce(empty, merged)
+        // Whoever starts anew copies the state: not for single sequences.
+        let starts: Vec<u64> = sequences.clone().step_by(SEQUENCES_A_TASK).collect();
+        let task = |start: &u64| {
+            let own = *start..sequences.end.min(start + SEQUENCES_A_TASK as u64);
+            own.fold(state(), one).1
+        };
+        starts.par_iter().map(task).reduce(empty, merged)
     }
 
-    fn sequence(&self, sequence: u64, state: &mut State<'g, 'p, Q>, tallies: &mut [Tally]) {
+    fn sequence(&self, sequence: u64, state: &mut State<L>, tallies: &mut [Tally]) {
         let ranks = self.start.node_of().len();
         for (method, tally) in self.methods.iter().zip(tallies) {
             let mut failures = self.seed.stream("node failures", sequence);
@@ -76,25 +82,31 @@ impl<'g, 'p, const Q: usize> Campaign<'_, 'g, 'p, Q> {
                     tally.unrecovered[failure] += 1;
                     break;
                 };
-                state.load.relocate(state.moves.iter().map(|one| (one.rank, one.to)));
+                state.moved.clear();
+                state.moved.extend(state.moves.iter().map(|one| (one.rank, one.to)));
+                state.load.relocate(&state.moved);
                 tally.count(failure, degree, state.load.collision_max());
             }
         }
     }
 }
 
+/// Sequences that one task runs at the least.
+const SEQUENCES_A_TASK: usize = 16;
+
 /// What a thread needs.
 #[derive(Clone, Debug)]
-struct State<'g, 'p, const Q: usize> {
-    occupancy: Occupancy<'g>,
-    load: MovingLoad<'p, Q>,
+struct State<L> {
+    occupancy: Occupancy,
+    load: MovingLoad<L>,
     moves: Vec<Move>,
+    moved: Vec<(Rank, NodeId)>,
 }
 
-impl<'g, 'p, const Q: usize> State<'g, 'p, Q> {
-    fn new(campaign: &Campaign<'_, 'g, 'p, Q>) -> Self {
+impl<L: PairLoad> State<L> {
+    fn new(campaign: &Campaign<'_, L>) -> Self {
         let (occupancy, load) = (campaign.start.clone(), campaign.load.clone());
-        State { occupancy, load, moves: Vec::new() }
+        State { occupancy, load, moves: Vec::new(), moved: Vec::new() }
     }
 }
 
