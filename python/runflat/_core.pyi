@@ -16,14 +16,18 @@ __all__ = [
     "Routing",
     "RoutingError",
     "RunflatError",
+    "SparesError",
+    "SparesJob",
     "Table",
     "TableError",
     "WorkloadError",
     "__version__",
+    "allocation_shape",
     "check_engine",
     "check_fault_model",
     "check_flit_options",
     "check_generator",
+    "check_substitution_policy",
     "check_workload",
     "crossings",
     "engines",
@@ -37,6 +41,7 @@ __all__ = [
     "plan_update",
     "read_guids",
     "read_tables",
+    "spare_share",
     "table_formats",
     "workloads",
     "write_tables",
@@ -52,6 +57,7 @@ class FaultError(RunflatError): ...
 class FlitError(RunflatError): ...
 class RoutingError(RunflatError): ...
 class WorkloadError(RunflatError): ...
+class SparesError(RunflatError): ...
 class TableError(RunflatError): ...
 
 @type_check_only
@@ -323,3 +329,41 @@ def plan_update(
 def opensm_command(
     routing: Routing, file: str, cache: str | None, engine: str | None
 ) -> tuple[str, list[str]]: ...
+
+@final
+class SparesJob:
+    def __new__(
+        cls,
+        lengths: Sequence[int],
+        torus: bool,
+        allocation: str,
+        traffic: str,
+        params: Mapping[str, str],
+        seed: int,
+    ) -> SparesJob: ...
+    @property
+    def job_shape(self) -> list[int]: ...
+    @property
+    def ranks(self) -> int: ...
+    @property
+    def spares(self) -> int: ...
+    @property
+    def node_of_rank(self) -> list[int]: ...
+    @property
+    def collision_max(self) -> int: ...
+    def substitute(
+        self, policy: str, failed: Sequence[int], choices: Mapping[str, str], seed: int
+    ) -> dict[str, Any]: ...
+    def campaign(
+        self,
+        policies: Sequence[str],
+        failures: int,
+        sequences: tuple[int, int],
+        dead: Sequence[int],
+        choices: Mapping[str, str],
+        seed: int,
+    ) -> list[dict[str, NDArray[np.uint64]]]: ...
+
+def allocation_shape(allocation: str, lengths: Sequence[int]) -> list[int]: ...
+def check_substitution_policy(text: str, dimensions: int) -> tuple[str, list[int]]: ...
+def spare_share(allocation: str, lengths: Sequence[int]) -> tuple[float, float]: ...

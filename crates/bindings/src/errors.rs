@@ -30,4 +30,10 @@ create_exception!(
     RunflatError,
     "Hosts, switches and cables that cannot be simulated flit by flit."
 );
+create_exception!(
+    runflat,
+    SparesError,
+    RunflatError,
+    "Spare nodes or substitutions that cannot be."
+);
 create_exception!(runflat, TableError, RunflatError, "A table of results is not as it should be.");

@@ -12,6 +12,7 @@ mod registered;
 mod route_inputs;
 mod routing;
 mod simulation;
+mod spares;
 mod table;
 mod tables;
 
@@ -22,8 +23,8 @@ mod _core {
 
     #[pymodule_export]
     use super::errors::{
-        FaultError, FlitError, FormatError, GeneratorError, RoutingError, RunflatError, TableError,
-        WorkloadError,
+        FaultError, FlitError, FormatError, GeneratorError, RoutingError, RunflatError,
+        SparesError, TableError, WorkloadError,
     };
     #[pymodule_export]
     use super::flit::{check_flit_options, flit_parameters};
@@ -36,6 +37,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::routing::Routing;
+    #[pymodule_export]
+    use super::spares::{SparesJob, allocation_shape, check_substitution_policy, spare_share};
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

@@ -73,7 +73,8 @@ impl Grid {
                 .filter(|&count| count <= Self::NODES_MAX)
                 .ok_or_else(|| GridError::Nodes { shape: shape() })?;
         }
-        let wraps = (0..lengths.len()).map(|dimension| u8::from(wraps(dimension)) << dimension).sum();
+        let wraps =
+            (0..lengths.len()).map(|dimension| u8::from(wraps(dimension)) << dimension).sum();
         Ok(Grid { lengths: lengths.to_vec(), strides, wraps })
     }
 

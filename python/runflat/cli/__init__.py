@@ -19,6 +19,7 @@ COMMANDS = {
     "faults": "draw failures",
     "route": "route a fabric and prove the tables",
     "simulate": "throughput of a workload over given routes",
+    "spares": "how many spare nodes, who replaces whom, what it costs",
     "study": "run a plan of many scenarios; report on one page",
     "doctor": "which optional parts are usable here",
     "completion": "print the script that completes commands in your shell",

@@ -94,7 +94,8 @@ impl<const Q: usize> GridLoad<Q> {
     #[must_use]
     pub fn on(&self, node: NodeId, dimension: usize, up: bool) -> u32 {
         let place = &self.places[node.index()];
-        let line = self.bases[dimension][usize::from(!up)] + place.low[dimension] + place.high[dimension];
+        let line =
+            self.bases[dimension][usize::from(!up)] + place.low[dimension] + place.high[dimension];
         let at = usize::from(place.at[dimension]);
         u32::from(self.messages[line as usize * self.pitch + at])
     }
@@ -204,7 +205,9 @@ impl<const Q: usize> GridLoad<Q> {
             let line = line as usize;
             self.changed[line] = false;
             let mut most = [0u16; LANES];
-            for some in self.messages[line * self.pitch..(line + 1) * self.pitch].chunks_exact(LANES) {
+            for some in
+                self.messages[line * self.pitch..(line + 1) * self.pitch].chunks_exact(LANES)
+            {
                 (0..LANES).for_each(|lane| most[lane] = most[lane].max(some[lane]));
             }
             let most = most.into_iter().max().unwrap_or(0);

@@ -6,10 +6,14 @@
 //! The largest count is the largest collision of Hori et al. 2016: that many messages share one channel.
 
 mod dimension_order;
+mod folded;
 mod moving;
+mod routed;
 
 pub use dimension_order::GridLoad;
+pub use folded::FoldedLoad;
 pub use moving::{MovingLoad, Partners};
+pub use routed::RoutedLoad;
 
 use crate::ids::{ChannelId, NodeId};
 

@@ -130,7 +130,8 @@ impl<L: PairLoad> MovingLoad<L> {
         }
         let places = Places { node_of: node_of.to_vec(), rank_on };
         let by_rank = [&partners.targets, &partners.sources].map(|of| vec![true; of.most()]);
-        let mut made = MovingLoad { partners, load, before: places.clone(), after: places, by_rank };
+        let mut made =
+            MovingLoad { partners, load, before: places.clone(), after: places, by_rank };
         for rank in 0..node_of.len() {
             for &target in made.partners.targets.of(rank) {
                 made.load.add(node_of[rank], node_of[target as usize]);
@@ -184,12 +185,14 @@ impl<L: PairLoad> MovingLoad<L> {
         let stays = |rank: u32| before.node_of[rank as usize] == after.node_of[rank as usize];
         // Messages between two that move are among those that are sent.
         let counts = |other: u32| SENDS || stays(other);
-        let by_place = |number: usize, other: u32| counts(other) && !(by_rank[number] && stays(other));
+        let by_place =
+            |number: usize, other: u32| counts(other) && !(by_rank[number] && stays(other));
         let (from, to) = (before.node_of[rank as usize], after.node_of[rank as usize]);
         let own = partners.of(rank as usize);
         // Who stood before where it is now.
         let before_it = before.rank_on[to.index()];
-        let of_before: &[u32] = if before_it == NOBODY { &[] } else { partners.of(before_it as usize) };
+        let of_before: &[u32] =
+            if before_it == NOBODY { &[] } else { partners.of(before_it as usize) };
         let left_for_good = after.rank_on[from.index()] == NOBODY;
         for number in 0..own.len().max(of_before.len()) {
             let new = own.get(number).filter(|&&other| by_place(number, other));

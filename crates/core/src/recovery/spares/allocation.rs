@@ -84,14 +84,15 @@ impl Allocation {
         }
         let mut lengths = grid.lengths().to_vec();
         for (dimension, length) in lengths.iter_mut().take(self.sides).enumerate() {
-            *length = length.checked_sub(self.thickness).filter(|&left| left > 0).ok_or_else(|| {
-                AllocationError::Thick {
-                    allocation: *self,
-                    shape: shape(),
-                    length: *length,
-                    dimension,
-                }
-            })?;
+            *length =
+                length.checked_sub(self.thickness).filter(|&left| left > 0).ok_or_else(|| {
+                    AllocationError::Thick {
+                        allocation: *self,
+                        shape: shape(),
+                        length: *length,
+                        dimension,
+                    }
+                })?;
         }
         Ok(lengths)
     }
@@ -137,7 +138,8 @@ impl FromStr for Allocation {
         let bare: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
         let (dimensions, rest) = bare.split_once(['D', 'd']).ok_or_else(wrong)?;
         let inside = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-        let (sides, thickness) = inside.and_then(|inside| inside.split_once(',')).ok_or_else(wrong)?;
+        let (sides, thickness) =
+            inside.and_then(|inside| inside.split_once(',')).ok_or_else(wrong)?;
         let allocation = Allocation {
             dimensions: dimensions.parse().map_err(|_| wrong())?,
             sides: sides.parse().map_err(|_| wrong())?,

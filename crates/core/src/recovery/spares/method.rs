@@ -78,7 +78,8 @@ impl Method {
             Some("all") => all().collect(),
             Some(words) => match words.strip_prefix('-') {
                 Some(words) => {
-                    let without: Vec<u32> = words.split('-').map(degree).collect::<Result<_, _>>()?;
+                    let without: Vec<u32> =
+                        words.split('-').map(degree).collect::<Result<_, _>>()?;
                     all().filter(|degree| !without.contains(degree)).collect()
                 }
                 None => words.split('+').map(degree).collect::<Result<Vec<_>, _>>()?,

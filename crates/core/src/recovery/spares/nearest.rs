@@ -80,7 +80,8 @@ impl Search<'_> {
                 let coordinate = line(goes_up).coordinate(at, steps);
                 self.enter(dimension, prefix, coordinate, spent + steps, shared);
             }
-            *(if goes_up { &mut up } else { &mut down }) = if goes_up { ups.next() } else { downs.next() };
+            *(if goes_up { &mut up } else { &mut down }) =
+                if goes_up { ups.next() } else { downs.next() };
         }
     }
 

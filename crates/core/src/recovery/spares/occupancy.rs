@@ -73,8 +73,10 @@ impl Occupancy {
             let length = grid.lengths()[dimension];
             Masks::new(count / length as usize, length)
         };
-        let lines = (0..dimensions).map(|dimension| Lines { free: along(dimension), used: along(dimension) });
-        let prefix = |dimension| Masks::new(grid.stride(dimension) as usize, grid.lengths()[dimension]);
+        let lines = (0..dimensions)
+            .map(|dimension| Lines { free: along(dimension), used: along(dimension) });
+        let prefix =
+            |dimension| Masks::new(grid.stride(dimension) as usize, grid.lengths()[dimension]);
         let mut made = Occupancy {
             spots: spots(&grid),
             node_of,

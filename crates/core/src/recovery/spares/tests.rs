@@ -15,7 +15,9 @@ use crate::workload;
 /// A stencil of the ranks of a job, all messages at once.
 fn stencil(shape: &[u32], points: &str, periodic: bool) -> Traffic {
     let text = shape.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    let bound = workload::bind(&format!("stencil({text}; {points}; {periodic})"), &Default::default()).unwrap();
+    let bound =
+        workload::bind(&format!("stencil({text}; {points}; {periodic})"), &Default::default())
+            .unwrap();
     let ranks = shape.iter().product();
     bound.phase(ranks, 0, Seed(1)).unwrap()
 }
@@ -79,7 +81,13 @@ fn counted<const Q: usize>(grid: &Grid, node_of: &[NodeId], traffic: &Traffic) -
 
 /// Fails random nodes until none is left: whatever the method, ranks stand on nodes of their own that are alive, and loads
 /// that follow the moves are those counted anew.
-fn follows<const Q: usize>(lengths: &[u32], torus: bool, method: &Method, choices: Choices, seed: u64) {
+fn follows<const Q: usize>(
+    lengths: &[u32],
+    torus: bool,
+    method: &Method,
+    choices: Choices,
+    seed: u64,
+) {
     let sides = 1 + seed as usize % Q;
     let (mut occupancy, shape) = start(lengths, torus, &format!("{Q}D({sides},1)"));
     let points = if seed % 3 == 0 { "box" } else { "star" };
@@ -115,12 +123,17 @@ fn follows<const Q: usize>(lengths: &[u32], torus: bool, method: &Method, choice
             assert_eq!(occupancy.rank_on(one.to), Some(one.rank));
         }
         let moved = |rank: usize| moves.iter().any(|one| one.rank == Rank(rank as u32));
-        assert!((0..before.len()).all(|rank| moved(rank) == (before[rank] != occupancy.node_of()[rank])));
+        assert!(
+            (0..before.len())
+                .all(|rank| moved(rank) == (before[rank] != occupancy.node_of()[rank]))
+        );
         let pairs: Vec<_> = moves.iter().map(|one| (one.rank, one.to)).collect();
         moving.relocate(&pairs);
         let mut anew = counted::<Q>(&grid, occupancy.node_of(), &traffic);
         let all = || (0..grid.node_count()).map(NodeId::from_index);
-        for (node, dimension) in all().flat_map(|node| (0..Q).map(move |dimension| (node, dimension))) {
+        for (node, dimension) in
+            all().flat_map(|node| (0..Q).map(move |dimension| (node, dimension)))
+        {
             for up in [true, false] {
                 assert_eq!(moving.load().on(node, dimension, up), anew.on(node, dimension, up));
             }

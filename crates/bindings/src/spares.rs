@@ -1,0 +1,246 @@
+//! Jobs with spare nodes whose nodes fail.
+
+use std::sync::Arc;
+
+use numpy::IntoPyArray;
+use numpy::ndarray::Array2;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use runflat_core::grid::Grid;
+use runflat_core::ids::NodeId;
+use runflat_core::params::Given;
+use runflat_core::recovery::spares::{
+    Allocation, Choices, Method, Occupancy, Pick, Substitution, Tie,
+};
+use runflat_core::rng::Seed;
+use runflat_core::sim::montecarlo::{
+    AnyJob, Campaign, Network, Step, Tally, Victims, any_job, shape_kept,
+};
+use runflat_core::workload;
+
+use crate::errors::{SparesError, WorkloadError};
+use crate::raise;
+
+/// Ranks on a grid, with spares at its sides.
+#[pyclass(frozen, module = "runflat._core")]
+pub struct SparesJob {
+    job: Box<dyn AnyJob>,
+    shape: Vec<u32>,
+}
+
+/// What the paper leaves open, as names.
+#[derive(FromPyObject)]
+pub struct ChoiceNames {
+    #[pyo3(item)]
+    pick: String,
+    #[pyo3(item)]
+    tie: String,
+    #[pyo3(item)]
+    victims: String,
+}
+
+impl ChoiceNames {
+    fn read(&self) -> PyResult<(Choices, Victims)> {
+        let pick = named("pick", &self.pick, &PICKS)?;
+        let tie = named("tie", &self.tie, &TIES)?;
+        let victims = named("victims", &self.victims, &VICTIMS)?;
+        Ok((Choices { pick, tie }, victims))
+    }
+}
+
+const PICKS: [(&str, Pick); 3] =
+    [("random", Pick::Random), ("fixed", Pick::Fixed), ("uneven", Pick::Uneven)];
+const TIES: [(&str, Tie); 4] = [
+    ("lowest", Tie::Lowest),
+    ("highest", Tie::Highest),
+    ("random", Tie::Random),
+    ("aligned", Tie::Aligned),
+];
+const VICTIMS: [(&str, Victims); 2] = [("hosts", Victims::Hosts), ("alive", Victims::Alive)];
+
+fn named<T: Copy>(what: &str, given: &str, all: &[(&str, T)]) -> PyResult<T> {
+    let found = all.iter().find(|(name, _)| *name == given).map(|&(_, value)| value);
+    found.ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
+        raise::<SparesError>(format!("{what} is one of {}, got `{given}`", names.join(", ")))
+    })
+}
+
+#[pymethods]
+impl SparesJob {
+    /// A job on all nodes but the spares of `allocation`, with the messages of one phase of a workload.
+    #[new]
+    fn new(
+        lengths: Vec<u32>,
+        torus: bool,
+        allocation: &str,
+        traffic: &str,
+        params: Given,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let grid = Arc::new(Grid::new(&lengths, torus).map_err(raise::<SparesError>)?);
+        let allocation: Allocation = allocation.parse().map_err(raise::<SparesError>)?;
+        let shape = allocation.job_shape(&grid).map_err(raise::<SparesError>)?;
+        let occupancy = Occupancy::new(grid, &allocation).map_err(raise::<SparesError>)?;
+        let bound = workload::bind(traffic, &params).map_err(raise::<WorkloadError>)?;
+        let ranks = occupancy.node_of().len() as u32;
+        let phase = bound.phase(ranks, 0, Seed(seed)).map_err(raise::<WorkloadError>)?;
+        let job = any_job(occupancy, &phase, Network::Own);
+        Ok(SparesJob { job, shape })
+    }
+
+    /// Nodes along each dimension of what ranks have, x first.
+    #[getter]
+    fn job_shape(&self) -> Vec<u32> {
+        self.shape.clone()
+    }
+
+    /// Number of ranks.
+    #[getter]
+    fn ranks(&self) -> usize {
+        self.job.occupancy().node_of().len()
+    }
+
+    /// Number of spare nodes.
+    #[getter]
+    fn spares(&self) -> usize {
+        self.job.occupancy().free_count()
+    }
+
+    /// Node of each rank before anything fails.
+    #[getter]
+    fn node_of_rank(&self) -> Vec<u32> {
+        self.job.occupancy().node_of().iter().map(|node| node.0).collect()
+    }
+
+    /// The largest collision before anything fails.
+    #[getter]
+    fn collision_max(&self) -> u32 {
+        self.job.collision_max_before()
+    }
+
+    /// Nodes fail in turn: what each led to, and who is where afterwards.
+    fn substitute<'py>(
+        &self,
+        py: Python<'py>,
+        policy: &str,
+        failed: Vec<u32>,
+        choices: ChoiceNames,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let method = self.method(policy)?;
+        let (choices, _) = choices.read()?;
+        let failed =
+            failed.into_iter().map(|node| self.node(node)).collect::<PyResult<Vec<_>>>()?;
+        let mut stream = Seed(seed).stream("slides", 0);
+        let (steps, after) = py.detach(|| self.job.replay(&method, choices, &failed, &mut stream));
+        let grid = after.grid();
+        let fields = PyDict::new(py);
+        let steps = steps.iter().map(|step| step_fields(py, grid, step));
+        fields.set_item("steps", PyList::new(py, steps.collect::<PyResult<Vec<_>>>()?)?)?;
+        fields.set_item(
+            "node_of_rank",
+            after.node_of().iter().map(|node| node.0).collect::<Vec<_>>(),
+        )?;
+        fields.set_item("free", after.free_count())?;
+        fields.set_item("shape_kept", shape_kept(grid, &self.shape, after.node_of()))?;
+        Ok(fields)
+    }
+
+    /// Runs sequences of random failures; counts by policy, each an array by failure and value.
+    fn campaign<'py>(
+        &self,
+        py: Python<'py>,
+        policies: Vec<String>,
+        failures: usize,
+        sequences: (u64, u64),
+        dead: Vec<u32>,
+        choices: ChoiceNames,
+        seed: u64,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let (choices, victims) = choices.read()?;
+        let campaign = Campaign {
+            dead: dead.into_iter().map(|node| self.node(node)).collect::<PyResult<_>>()?,
+            methods: policies.iter().map(|text| self.method(text)).collect::<PyResult<_>>()?,
+            choices,
+            victims,
+            failures,
+            seed: Seed(seed),
+        };
+        let tallies = py.detach(|| self.job.campaign(&campaign, sequences.0..sequences.1));
+        tallies.into_iter().map(|tally| tally_fields(py, tally)).collect()
+    }
+}
+
+impl SparesJob {
+    fn method(&self, policy: &str) -> PyResult<Method> {
+        let dimensions = self.job.occupancy().grid().dimensions();
+        Method::parse(policy, dimensions).map_err(raise::<SparesError>)
+    }
+
+    fn node(&self, node: u32) -> PyResult<NodeId> {
+        let count = self.job.occupancy().grid().node_count();
+        if (node as usize) < count {
+            return Ok(NodeId(node));
+        }
+        let message = format!("there is no node {node}: the machine has nodes 0 to {}", count - 1);
+        Err(raise::<SparesError>(message))
+    }
+}
+
+/// Checks a method's notation for a network of so many dimensions, and writes it out.
+#[pyfunction]
+pub fn check_substitution_policy(text: &str, dimensions: usize) -> PyResult<(String, Vec<u32>)> {
+    let method = Method::parse(text, dimensions).map_err(raise::<SparesError>)?;
+    Ok((method.to_string(), method.degrees().to_vec()))
+}
+
+/// Nodes along each dimension that an allocation leaves on a machine of that shape.
+#[pyfunction]
+pub fn allocation_shape(allocation: &str, lengths: Vec<u32>) -> PyResult<Vec<u32>> {
+    let grid = Grid::new(&lengths, false).map_err(raise::<SparesError>)?;
+    let allocation: Allocation = allocation.parse().map_err(raise::<SparesError>)?;
+    allocation.job_shape(&grid).map_err(raise::<SparesError>)
+}
+
+/// Share of the nodes that an allocation keeps: exactly on a grid of that shape, and by the paper's formula.
+#[pyfunction]
+pub fn spare_share(allocation: &str, lengths: Vec<u32>) -> PyResult<(f64, f64)> {
+    let grid = Grid::new(&lengths, false).map_err(raise::<SparesError>)?;
+    let allocation: Allocation = allocation.parse().map_err(raise::<SparesError>)?;
+    let exact = allocation.share(&grid).map_err(raise::<SparesError>)?;
+    Ok((exact, allocation.share_by_formula(grid.node_count() as f64)))
+}
+
+fn step_fields<'py>(py: Python<'py>, grid: &Grid, step: &Step) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    fields.set_item("failed", step.failed.0)?;
+    let (outcome, degree) = match step.substitution {
+        Substitution::Slide(degree) => ("substituted", Some(degree)),
+        Substitution::Idle => ("idle", None),
+        Substitution::NoSpareLeft(_) => ("no_spare_left", None),
+    };
+    fields.set_item("outcome", outcome)?;
+    fields.set_item("degree", degree)?;
+    let moves = step.moves.iter().map(|one| (one.rank.0, one.from.0, one.to.0));
+    fields.set_item("moves", moves.collect::<Vec<_>>())?;
+    let hops = step.moves.iter().map(|one| grid.hops(one.from, one.to));
+    fields.set_item("hops_max", hops.max().unwrap_or(0))?;
+    fields.set_item("collision_max", step.collision_max)?;
+    Ok(fields)
+}
+
+fn tally_fields(py: Python<'_>, tally: Tally) -> PyResult<Bound<'_, PyDict>> {
+    let fields = PyDict::new(py);
+    for (name, rows) in [("collisions", tally.collisions), ("degrees", tally.degrees)] {
+        let wide = rows.iter().map(Vec::len).max().unwrap_or(0);
+        let mut table = Array2::<u64>::zeros((rows.len(), wide));
+        for (mut to, row) in table.rows_mut().into_iter().zip(rows) {
+            to.iter_mut().zip(row).for_each(|(to, count)| *to = count);
+        }
+        fields.set_item(name, table.into_pyarray(py))?;
+    }
+    fields.set_item("idle", tally.idle.into_pyarray(py))?;
+    fields.set_item("unrecovered", tally.unrecovered.into_pyarray(py))?;
+    Ok(fields)
+}

@@ -1,0 +1,50 @@
+//! Messages of a node space that is folded onto a network of another shape.
+
+use std::sync::Arc;
+
+use super::PairLoad;
+use crate::ids::NodeId;
+
+/// A load on a network, by nodes of the space that is folded onto it.
+#[derive(Clone, Debug)]
+pub struct FoldedLoad<L> {
+    load: L,
+    stands_on: Arc<[NodeId]>,
+}
+
+impl<L: PairLoad> FoldedLoad<L> {
+    /// A load on the network; node `n` of the space is its node `stands_on[n]`.
+    #[must_use]
+    pub fn new(load: L, stands_on: Arc<[NodeId]>) -> Self {
+        FoldedLoad { load, stands_on }
+    }
+
+    #[inline]
+    fn on_network(&self, pair: (NodeId, NodeId)) -> (NodeId, NodeId) {
+        (self.stands_on[pair.0.index()], self.stands_on[pair.1.index()])
+    }
+}
+
+impl<L: PairLoad> PairLoad for FoldedLoad<L> {
+    fn add(&mut self, from: NodeId, to: NodeId) {
+        let (from, to) = self.on_network((from, to));
+        self.load.add(from, to);
+    }
+
+    fn remove(&mut self, from: NodeId, to: NodeId) {
+        let (from, to) = self.on_network((from, to));
+        self.load.remove(from, to);
+    }
+
+    fn reroute(&mut self, old: (NodeId, NodeId), new: (NodeId, NodeId)) {
+        self.load.reroute(self.on_network(old), self.on_network(new));
+    }
+
+    fn collision_max(&mut self) -> u32 {
+        self.load.collision_max()
+    }
+
+    fn restore(&mut self, state: &Self) {
+        self.load.restore(&state.load);
+    }
+}

@@ -1,0 +1,117 @@
+//! Jobs on whatever network, for callers that do not know which.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Campaign, Job, Step, Tally};
+use crate::grid::Grid;
+use crate::ids::NodeId;
+use crate::load::{FoldedLoad, GridLoad, MovingLoad, PairLoad, Partners, Paths, RoutedLoad};
+use crate::recovery::spares::{Choices, Method, Occupancy};
+use crate::rng::Stream;
+use crate::traffic::Traffic;
+
+/// A [`Job`] on some network.
+pub trait AnyJob: Send + Sync {
+    /// Who is where before anything fails.
+    fn occupancy(&self) -> &Occupancy;
+    /// The largest collision before anything fails.
+    fn collision_max_before(&self) -> u32;
+    /// See [`Job::fail_all`]; the job itself stays as it is. Tells who is where afterwards, too.
+    fn replay(
+        &self,
+        method: &Method,
+        choices: Choices,
+        failed: &[NodeId],
+        stream: &mut Stream,
+    ) -> (Vec<Step>, Occupancy);
+    /// See [`Campaign::run`].
+    fn campaign(&self, campaign: &Campaign, sequences: Range<u64>) -> Vec<Tally>;
+}
+
+impl<L: PairLoad> AnyJob for Job<L> {
+    fn occupancy(&self) -> &Occupancy {
+        &self.occupancy
+    }
+
+    fn collision_max_before(&self) -> u32 {
+        self.clone().collision_max()
+    }
+
+    fn replay(
+        &self,
+        method: &Method,
+        choices: Choices,
+        failed: &[NodeId],
+        stream: &mut Stream,
+    ) -> (Vec<Step>, Occupancy) {
+        let mut job = self.clone();
+        let steps = job.fail_all(method, choices, failed, stream);
+        (steps, job.occupancy)
+    }
+
+    fn campaign(&self, campaign: &Campaign, sequences: Range<u64>) -> Vec<Tally> {
+        campaign.run(self, sequences)
+    }
+}
+
+/// Where the messages of a job go.
+#[derive(Clone, Debug)]
+pub enum Network {
+    /// The grid that ranks slide in, under dimension-order routing.
+    Own,
+    /// Another grid: by node of the own one, the node it stands on.
+    Grid(Arc<Grid>, Arc<[NodeId]>),
+    /// Any network with a path for each pair of nodes, by source and then target, over so many channels.
+    Routed(Arc<Paths>, usize),
+}
+
+/// A job with these messages on a network.
+///
+/// # Panics
+/// If there are not as many ranks as the messages are for.
+#[must_use]
+pub fn any_job(occupancy: Occupancy, traffic: &Traffic, network: Network) -> Box<dyn AnyJob> {
+    let partners = Arc::new(Partners::new(traffic));
+    let nodes = occupancy.grid().node_count();
+    match network {
+        Network::Own => {
+            let grid = occupancy.grid().clone();
+            on_grid(occupancy, partners, &grid, None)
+        }
+        Network::Grid(grid, stands_on) => on_grid(occupancy, partners, &grid, Some(stands_on)),
+        Network::Routed(paths, channels) => {
+            job(occupancy, partners, RoutedLoad::new(paths, nodes, channels))
+        }
+    }
+}
+
+fn on_grid(
+    occupancy: Occupancy,
+    partners: Arc<Partners>,
+    grid: &Grid,
+    stands_on: Option<Arc<[NodeId]>>,
+) -> Box<dyn AnyJob> {
+    macro_rules! by_dimensions {
+        ($($q:literal)*) => {
+            match (grid.dimensions(), stands_on) {
+                $(
+                    ($q, None) => job(occupancy, partners, GridLoad::<$q>::new(grid)),
+                    ($q, Some(on)) => job(occupancy, partners, FoldedLoad::new(GridLoad::<$q>::new(grid), on)),
+                )*
+                (more, _) => unreachable!("a grid of {more} dimensions"),
+            }
+        };
+    }
+    by_dimensions!(1 2 3 4 5 6 7 8)
+}
+
+fn job<L: PairLoad + 'static>(
+    occupancy: Occupancy,
+    partners: Arc<Partners>,
+    load: L,
+) -> Box<dyn AnyJob> {
+    let nodes = occupancy.grid().node_count();
+    let load = MovingLoad::new(partners, load, occupancy.node_of(), nodes);
+    Box::new(Job::new(occupancy, load))
+}

@@ -1,0 +1,62 @@
+"""Options that the commands about spare nodes share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from runflat.cli.options import read_params
+from runflat.spares import Choices, Job, read_shape
+
+_OPTIONS = (
+    click.option("--shape", required=True, help="Nodes along each dimension, spares included: 24x24x24."),
+    click.option("--torus", is_flag=True, help="The network closes around; default: a mesh."),
+    click.option(
+        "--alloc", "allocation", required=True, metavar="qD(r,s)",
+        help="Where spares are: 2D(2,1) keeps two sides, each one node thick.",
+    ),
+    click.option(
+        "--traffic", default="stencil", show_default=True,
+        help="Who sends to whom, all at once; `runflat simulate --list-traffic` has the workloads.",
+    ),
+    click.option(
+        "--param", "-p", "params", multiple=True, metavar="NAME=VALUE",
+        help="A parameter of the traffic, as points=9P or periodic=true; may be repeated.",
+    ),
+    click.option(
+        "--pick", type=click.Choice(["random", "fixed", "uneven"]), default="random",
+        show_default=True, help="Which of several possible slides is taken.",
+    ),
+    click.option(
+        "--tie", type=click.Choice(["lowest", "highest", "random", "aligned"]), default="lowest",
+        show_default=True, help="Which of equally near spares a 0D slide takes.",
+    ),
+)  # fmt: skip
+
+
+def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what the job is."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def read_job(
+    shape: str,
+    allocation: str,
+    *,
+    torus: bool,
+    traffic: str,
+    params: tuple[str, ...],
+    seed: int,
+) -> Job:
+    """Make the job that the options say."""
+    given = read_params(params)
+    return Job(read_shape(shape), allocation, torus=torus, traffic=traffic, params=given, seed=seed)
+
+
+def read_choices(pick: str, tie: str, victims: str = "hosts") -> Choices:
+    """Read what the paper leaves open."""
+    return Choices(pick=pick, tie=tie, victims=victims)

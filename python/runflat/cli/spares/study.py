@@ -1,0 +1,135 @@
+"""`runflat spares study`: collisions after random failures."""
+
+from __future__ import annotations
+
+import re
+from contextlib import nullcontext
+from dataclasses import asdict
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from runflat.cli.options import json_option, print_json, seed_option, show_table
+from runflat.cli.spares.inputs import job_options, read_choices, read_job
+from runflat.spares import Campaign, Row, SparesError, read_nodes
+
+MOST_ROWS = 16
+
+
+@click.command(
+    epilog='Example: runflat spares study --shape 24x24x24 --alloc "3D(2,1)" '
+    '--policy "hybrid(all)" --policy 0D --failures 1..100 --samples 1000'
+)
+@job_options
+@click.option(
+    "--policy", "policies", multiple=True, default=("hybrid(all)",), show_default=True,
+    help="A policy; may be repeated to compare, all meet the same failures.",
+)  # fmt: skip
+@click.option(
+    "--failures", default="1..8", show_default=True, metavar="1..N", help="Failures of a sequence."
+)
+@click.option(
+    "--samples", type=click.IntRange(1), default=1000, show_default=True, help="Sequences."
+)
+@click.option(
+    "--victims", type=click.Choice(["hosts", "alive"]), default="hosts", show_default=True,
+    help="Nodes that fail: those with a rank, or idle spares too.",
+)  # fmt: skip
+@click.option(
+    "--dead", default="", metavar="A,B,...", help="Nodes that are dead before the job starts."
+)
+@seed_option
+@click.option("--no-progress", is_flag=True, help="No progress bar.")
+@json_option
+def command(
+    shape: str,
+    torus: bool,
+    allocation: str,
+    traffic: str,
+    params: tuple[str, ...],
+    pick: str,
+    tie: str,
+    policies: tuple[str, ...],
+    failures: str,
+    samples: int,
+    victims: str,
+    dead: str,
+    seed: int,
+    no_progress: bool,
+    as_json: bool,
+) -> int:
+    """Fail random nodes one after the other, many times: best, average and worst collisions."""
+    job = read_job(shape, allocation, torus=torus, traffic=traffic, params=params, seed=seed)
+    first, last = read_failures(failures)
+    campaign = Campaign(
+        job, policies, last, read_choices(pick, tie, victims), tuple(read_nodes(dead))
+    )
+    console = Console(stderr=True)
+    hidden = no_progress or not console.is_terminal
+    with nullcontext() if hidden else Progress(console=console) as bar:
+        task = None if bar is None else bar.add_task("sequences", total=samples)
+
+        def report(done: int) -> None:
+            if bar is not None and task is not None:
+                bar.update(task, completed=done)
+
+        tallies = campaign.run(range(samples), progress=report)
+    rows = [row for row in campaign.rows(tallies, samples) if row.failures >= first]
+    lost = any(row.unrecoverable > 0 for row in rows)
+    if as_json:
+        values = {
+            "shape": list(job.shape),
+            "spares": job.spares,
+            "samples": samples,
+            "rows": [asdict(row) for row in rows],
+        }
+        print_json("no_spare_left" if lost else "done", values, seed=seed)
+        return 0
+    for policy in dict.fromkeys(row.policy for row in rows):
+        show_table(_table(policy, [row for row in rows if row.policy == policy]))
+    click.echo(
+        f"{samples:,} sequences, seed {seed}; collisions are messages on one channel, 1 is none"
+    )
+    return 0
+
+
+def read_failures(text: str) -> tuple[int, int]:
+    """Read `1..8` or `8`."""
+    match = re.fullmatch(r"\s*(?:(\d+)\s*\.\.\s*)?(\d+)\s*", text)
+    if match is None:
+        raise SparesError(f"--failures is written as 1..8, got {text!r}")
+    first, last = int(match[1] or 1), int(match[2])
+    if not 1 <= first <= last:
+        raise SparesError(f"--failures goes from 1 or more up, got {text!r}")
+    return first, last
+
+
+def _table(policy: str, rows: list[Row]) -> Table:
+    table = Table(title=policy, title_justify="left", title_style="bold", box=None)
+    degrees = list(rows[-1].share or rows[0].share)
+    for name in ("failures", "best", "average", "worst", *degrees, "no spare left"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in _some(rows):
+        numbers = [
+            "-" if value is None else f"{value:.4g}" for value in (row.best, row.average, row.worst)
+        ]
+        shares = [
+            f"{100 * row.share.get(degree, 0):.3g} %" if row.share else "-" for degree in degrees
+        ]
+        lost = f"{100 * row.unrecoverable:.3g} %" if row.unrecoverable else ""
+        table.add_row(str(row.failures), *numbers, *shares, lost)
+    return table
+
+
+def _some(rows: list[Row]) -> list[Row]:
+    """Of many rows the first few and some over the rest, the last among them."""
+    if len(rows) <= MOST_ROWS:
+        return rows
+    head = rows[: MOST_ROWS // 2]
+    rest = rows[MOST_ROWS // 2 :]
+    step = len(rest) / (MOST_ROWS // 2)
+    return head + [
+        rest[min(len(rest) - 1, round((at + 1) * step) - 1)] for at in range(MOST_ROWS // 2)
+    ]

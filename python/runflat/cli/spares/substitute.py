@@ -1,0 +1,110 @@
+"""`runflat spares substitute`: which node replaces which failed one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from runflat.cli.options import facts, json_option, print_json, seed_option, show_table
+from runflat.cli.spares.inputs import job_options, read_choices, read_job
+from runflat.spares import Job, Step, Substitution, read_nodes
+
+MOST_STEPS = 12
+
+
+@click.command(
+    epilog='Example: runflat spares substitute --shape 36x36 --alloc "2D(2,1)" '
+    '--fail "(3,4),91" --policy "hybrid(all)"'
+)
+@job_options
+@click.option(
+    "--fail", "failed", required=True, metavar="A,B,...",
+    help="Failed nodes in the order of failure: numbers from 0, x fastest, or coordinates as (3,4).",
+)  # fmt: skip
+@click.option(
+    "--policy", default="hybrid(all)", show_default=True,
+    help="0D, 1D, ..., hybrid(2D+1D+0D), hybrid(all), hybrid(-2D).",
+)  # fmt: skip
+@seed_option
+@json_option
+def command(
+    shape: str,
+    torus: bool,
+    allocation: str,
+    traffic: str,
+    params: tuple[str, ...],
+    pick: str,
+    tie: str,
+    failed: str,
+    policy: str,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Replace failed nodes by spares: the new place of each rank, and what it costs in collisions."""
+    job = read_job(shape, allocation, torus=torus, traffic=traffic, params=params, seed=seed)
+    found = job.substitute(policy, read_nodes(failed), choices=read_choices(pick, tie))
+    status = 0 if found.outcome == "substituted" else 1
+    if as_json:
+        print_json(found.outcome, _values(found, policy), seed=seed)
+        return status
+    _show(job, found, policy)
+    return status
+
+
+def _values(found: Substitution, policy: str) -> dict[str, object]:
+    return {
+        "policy": policy,
+        "reason": found.reason,
+        "node_of_rank": found.node_of_rank,
+        "moved": [asdict(move) for move in found.moved],
+        "collisions_max": found.collision_max,
+        "collisions_max_before": found.collision_max_before,
+        "migration_steps": found.migration_steps,
+        "hops_max": max((step.hops_max for step in found.steps), default=0),
+        "shape_kept": found.shape_kept,
+        "spares_left": found.spares_left,
+        "steps": [asdict(step) for step in found.steps],
+    }
+
+
+def _show(job: Job, found: Substitution, policy: str) -> None:
+    if found.reason is not None:
+        click.echo(f"No spare left: {found.reason}.")
+    else:
+        click.echo(
+            f"{len(found.steps)} failed nodes replaced by {policy}: {len(found.moved)} of {job.ranks} ranks "
+            f"are elsewhere, {found.spares_left} spares are left."
+        )
+    worse = found.collision_max / found.collision_max_before
+    much = "as before" if worse == 1 else f"{worse:.3g} times as many as before"
+    show_table(
+        facts(
+            [
+                ("largest collision", f"{found.collision_max} messages on one channel, {much}"),
+                (
+                    "shape of the job",
+                    "kept" if found.shape_kept else "lost: tuned collectives may fall back",
+                ),
+                ("rounds of migration", found.migration_steps),
+            ]
+        )
+    )
+    for number, step in enumerate(found.steps[:MOST_STEPS], start=1):
+        click.echo(f"  {number}. {_sentence(job, step)}")
+    if len(found.steps) > MOST_STEPS:
+        click.echo(f"  ... and {len(found.steps) - MOST_STEPS} more; --json has all")
+
+
+def _sentence(job: Job, step: Step) -> str:
+    where = f"node {step.failed} {job.coordinates(step.failed)}"
+    if step.outcome == "idle":
+        return f"{where} had no rank"
+    if step.outcome == "no_spare_left":
+        return f"{where} has no substitute"
+    if step.degree == 0:
+        to = step.moves[0].to_node
+        how = f"rank {step.moves[0].rank} moves {step.hops_max} hops to {to} {job.coordinates(to)}"
+    else:
+        how = f"{step.degree}D slide of {len(step.moves)} ranks"
+    return f"{where}: {how}; largest collision {step.collision_max}"

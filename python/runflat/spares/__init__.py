@@ -1,0 +1,28 @@
+"""Spare nodes: how many, where, who replaces whom, and what it costs.
+
+>>> from runflat import spares
+>>> job = spares.Job((8, 8), "2D(2,1)")
+>>> job.substitute("hybrid(all)", [(3, 3)]).collision_max
+1
+
+Source: Hori et al., "Overhead of Using Spare Nodes", 2016.
+"""
+
+from runflat._core import SparesError, spare_share
+from runflat.spares.campaign import Campaign, Row, Tally
+from runflat.spares.job import Choices, Job, Move, Step, Substitution, read_nodes, read_shape
+
+__all__ = [
+    "Campaign",
+    "Choices",
+    "Job",
+    "Move",
+    "Row",
+    "SparesError",
+    "Step",
+    "Substitution",
+    "Tally",
+    "read_nodes",
+    "read_shape",
+    "spare_share",
+]

@@ -1,0 +1,295 @@
+"""A job with spare nodes, and what becomes of it when nodes fail."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import accumulate
+from typing import Any
+
+from runflat._core import SparesError, SparesJob, allocation_shape
+
+Node = int | Sequence[int]
+"""A node by number, counted from 0 with x fastest, or by its coordinates, x first."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the paper leaves open.
+
+    Attributes
+    ----------
+    pick : str
+        Which of the possible slides of one degree is taken: `random`, `fixed` (the first: by slice, then by dimension) or
+        `uneven` (along the dimension that was slid along most often).
+    tie : str
+        Which of equally near free nodes a 0D slide takes: `lowest`, `highest` (number), `random`, or `aligned` (it shares
+        the most coordinates with the failed node).
+    victims : str
+        Which nodes fail in a campaign: `hosts` (those with a rank) or `alive` (idle spares too).
+    """
+
+    pick: str = "random"
+    tie: str = "lowest"
+    victims: str = "hosts"
+
+
+@dataclass(frozen=True)
+class Move:
+    """A rank that moved from one node to another."""
+
+    rank: int
+    from_node: int
+    to_node: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the failure of one node led to.
+
+    Attributes
+    ----------
+    failed : int
+        The node.
+    outcome : str
+        `substituted`, `idle` (it had no rank) or `no_spare_left`.
+    degree : int or None
+        Degree of the slide: 0 for a spare that takes the rank itself, k where a k-dimensional slice moved by one node.
+    moves : list of Move
+        Ranks that moved; all of them at once, one behind the other, so that it takes the time of one move.
+    hops_max : int
+        The longest of the moves, in hops.
+    collision_max : int
+        The largest collision afterwards: most messages on one channel; 1 is none.
+    """
+
+    failed: int
+    outcome: str
+    degree: int | None
+    moves: list[Move]
+    hops_max: int
+    collision_max: int
+
+
+@dataclass(frozen=True)
+class Substitution:
+    """Where the ranks are after nodes have failed.
+
+    Attributes
+    ----------
+    outcome : str
+        `substituted`, or `no_spare_left` if the last step found none.
+    reason : str or None
+        Why there is none.
+    node_of_rank : list of int
+        Node of each rank; of a rank that lost its node without a substitute still that node.
+    moved : list of Move
+        Ranks that are elsewhere than before.
+    steps : list of Step
+        One for each failure, in order; nothing follows one without a spare.
+    migration_steps : int
+        Rounds in which data moves: one a failure, since the ranks of a slide move all at once.
+    collision_max_before, collision_max : int
+        The largest collision before and after.
+    shape_kept : bool
+        Whether ranks still stand as a grid of the job's shape, as tuned collectives need it.
+    spares_left : int
+        Nodes alive and without a rank.
+    """
+
+    outcome: str
+    reason: str | None
+    node_of_rank: list[int]
+    moved: list[Move]
+    steps: list[Step]
+    migration_steps: int
+    collision_max_before: int
+    collision_max: int
+    shape_kept: bool
+    spares_left: int
+
+
+class Job:
+    """Ranks on a mesh or torus, spare nodes at its sides, messages between neighbours.
+
+    Parameters
+    ----------
+    shape : sequence of int or str
+        Nodes along each dimension, x first, spares included: `(36, 36)` or `"36x36"`.
+    allocation : str
+        Where spares are kept, in the paper's notation: `2D(2,1)` keeps two sides, each one node thick.
+    torus : bool
+        Whether the network closes around.
+    traffic : str
+        A workload; of several phases the first. The default is the stencil with `2 d + 1` points.
+    params : mapping
+        Its parameters; `shape` of a stencil is that of the job.
+    seed : int
+        The one seed.
+
+    Raises
+    ------
+    SparesError
+        If the shape, the allocation or the two together are impossible.
+    """
+
+    def __init__(
+        self,
+        shape: Sequence[int] | str,
+        allocation: str,
+        *,
+        torus: bool = False,
+        traffic: str = "stencil",
+        params: Mapping[str, object] | None = None,
+        seed: int = 1,
+    ) -> None:
+        self.shape = read_shape(shape) if isinstance(shape, str) else tuple(shape)
+        self.allocation = allocation
+        self.torus = torus
+        self.seed = seed
+        given = {name: str(value) for name, value in (params or {}).items()}
+        if traffic.strip().lower() == "stencil":
+            own = allocation_shape(allocation, list(self.shape))
+            given.setdefault("shape", ",".join(map(str, own)))
+        self._core = SparesJob(list(self.shape), torus, allocation, traffic, given, seed)
+
+    @property
+    def job_shape(self) -> tuple[int, ...]:
+        """Nodes along each dimension without the spares."""
+        return tuple(self._core.job_shape)
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return self._core.ranks
+
+    @property
+    def spares(self) -> int:
+        """Number of spare nodes."""
+        return self._core.spares
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return math.prod(self.shape)
+
+    @property
+    def node_of_rank(self) -> list[int]:
+        """Node of each rank before anything fails."""
+        return self._core.node_of_rank
+
+    @property
+    def collision_max(self) -> int:
+        """The largest collision before anything fails; 1 is none."""
+        return self._core.collision_max
+
+    def number(self, node: Node) -> int:
+        """Number of a node that is given by number or coordinates."""
+        if isinstance(node, int):
+            return node
+        inside = all(0 <= at < length for at, length in zip(node, self.shape, strict=False))
+        if len(node) != len(self.shape) or not inside:
+            raise SparesError(
+                f"there is no node {tuple(node)} on a machine of {_written(self.shape)}; "
+                f"coordinates count from 0, x first"
+            )
+        strides = accumulate((1, *self.shape[:-1]), lambda one, next_: one * next_)
+        return sum(at * stride for at, stride in zip(node, strides, strict=True))
+
+    def coordinates(self, node: int) -> tuple[int, ...]:
+        """Where a node stands, x first."""
+        found = []
+        for length in self.shape:
+            node, at = divmod(node, length)
+            found.append(at)
+        return tuple(found)
+
+    def substitute(
+        self, policy: str, failed: Iterable[Node], *, choices: Choices | None = None
+    ) -> Substitution:
+        """Replace nodes that fail one after the other.
+
+        Parameters
+        ----------
+        policy : str
+            `0D`, `1D`, ..., or a hybrid: `hybrid(2D+1D+0D)`, `hybrid(all)`, `hybrid(-2D)`.
+        failed : iterable of int or sequence of int
+            Nodes in the order in which they fail, by number or coordinates.
+        choices : Choices, optional
+            What the paper leaves open.
+
+        Returns
+        -------
+        Substitution
+            Where the ranks are, and how they got there.
+
+        Raises
+        ------
+        SparesError
+            If the policy or a node does not exist, or a node fails twice.
+        """
+        numbers = [self.number(node) for node in failed]
+        if twice := next((node for node in numbers if numbers.count(node) > 1), None):
+            raise SparesError(f"node {twice} fails twice: name each failed node once")
+        found = self._core.substitute(policy, numbers, asdict(choices or Choices()), self.seed)
+        return self._substitution(policy, found)
+
+    def _substitution(self, policy: str, found: Mapping[str, Any]) -> Substitution:
+        steps = [
+            Step(**{**step, "moves": [Move(*move) for move in step["moves"]]})
+            for step in found["steps"]
+        ]
+        reason = None
+        if steps and steps[-1].outcome == "no_spare_left":
+            free = found["free"]
+            where = (
+                "no spare is left"
+                if free == 0
+                else f"{free} nodes are free, but {policy} reaches none"
+            )
+            reason = f"failure {len(steps)}, node {steps[-1].failed}: {where}"
+        before = self.node_of_rank
+        after = found["node_of_rank"]
+        moved = [
+            Move(rank, own, now)
+            for rank, (own, now) in enumerate(zip(before, after, strict=True))
+            if own != now
+        ]
+        return Substitution(
+            outcome="substituted" if reason is None else "no_spare_left",
+            reason=reason,
+            node_of_rank=after,
+            moved=moved,
+            steps=steps,
+            migration_steps=sum(bool(step.moves) for step in steps),
+            collision_max_before=self.collision_max,
+            collision_max=steps[-1].collision_max if steps else self.collision_max,
+            shape_kept=found["shape_kept"] and reason is None,
+            spares_left=found["free"],
+        )
+
+
+def read_shape(text: str) -> tuple[int, ...]:
+    """Read `36x36` or `24x24x24`."""
+    words = re.split(r"[x,]", text.strip().lower())
+    if not all(word.strip().isdigit() for word in words):
+        raise SparesError(f"a shape is written as 24x24x24, x first; got {text!r}")
+    return tuple(int(word) for word in words)
+
+
+def read_nodes(text: str) -> list[int | tuple[int, ...]]:
+    """Read `17,(3,4),90`: nodes by number or by coordinates, x first."""
+    found: list[int | tuple[int, ...]] = []
+    for word in re.findall(r"\([^()]*\)|[^,\s]+", text):
+        parts = word.strip("()").split(",")
+        if not all(part.strip().isdigit() for part in parts):
+            raise SparesError(f"a node is a number, as 17, or coordinates, as (3,4); got {word!r}")
+        numbers = tuple(int(part) for part in parts)
+        found.append(numbers if word.startswith("(") else numbers[0])
+    return found
+
+
+def _written(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape))
