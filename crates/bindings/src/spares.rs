@@ -14,7 +14,7 @@ use runflat_core::recovery::spares::{
 };
 use runflat_core::rng::Seed;
 use runflat_core::sim::montecarlo::{
-    AnyJob, Campaign, Network, Step, Tally, Victims, any_job, shape_kept,
+    AnyJob, Campaign, Network, Step, Tally, Victims, Worst, any_job, shape_kept,
 };
 use runflat_core::workload;
 
@@ -145,6 +145,30 @@ impl SparesJob {
         fields.set_item("free", after.free_count())?;
         fields.set_item("shape_kept", shape_kept(grid, &self.shape, after.node_of()))?;
         Ok(fields)
+    }
+
+    /// Fails all nodes in all orders: by number of failures, the worst collision, a sequence that shows it, and so on.
+    fn all_sequences<'py>(
+        &self,
+        py: Python<'py>,
+        policy: &str,
+        failures: usize,
+        choices: ChoiceNames,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let method = self.method(policy)?;
+        let (choices, _) = choices.read()?;
+        let found = py.detach(|| self.job.all_sequences(&method, choices, failures));
+        let numbers = |nodes: Vec<NodeId>| nodes.into_iter().map(|node| node.0).collect::<Vec<_>>();
+        let fields = |one: Worst| {
+            let fields = PyDict::new(py);
+            fields.set_item("recovered", one.recovered)?;
+            fields.set_item("collision_max", one.collision_max)?;
+            fields.set_item("sequence", numbers(one.sequence))?;
+            fields.set_item("unrecovered", one.unrecovered)?;
+            fields.set_item("lost", numbers(one.lost))?;
+            Ok(fields)
+        };
+        found.into_iter().map(fields).collect()
     }
 
     /// Runs sequences of random failures; counts by policy, each an array by failure and value.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Campaign, Job, Step, Tally};
+use super::{Campaign, Job, Step, Tally, Worst, all_sequences};
 use crate::grid::Grid;
 use crate::ids::NodeId;
 use crate::load::{FoldedLoad, GridLoad, MovingLoad, PairLoad, Partners, Paths, RoutedLoad};
@@ -25,6 +25,8 @@ pub trait AnyJob: Send + Sync {
         failed: &[NodeId],
         stream: &mut Stream,
     ) -> (Vec<Step>, Occupancy);
+    /// See [`all_sequences`].
+    fn all_sequences(&self, method: &Method, choices: Choices, failures: usize) -> Vec<Worst>;
     /// See [`Campaign::run`].
     fn campaign(&self, campaign: &Campaign, sequences: Range<u64>) -> Vec<Tally>;
 }
@@ -48,6 +50,10 @@ impl<L: PairLoad> AnyJob for Job<L> {
         let mut job = self.clone();
         let steps = job.fail_all(method, choices, failed, stream);
         (steps, job.occupancy)
+    }
+
+    fn all_sequences(&self, method: &Method, choices: Choices, failures: usize) -> Vec<Worst> {
+        all_sequences(self, method, choices, failures)
     }
 
     fn campaign(&self, campaign: &Campaign, sequences: Range<u64>) -> Vec<Tally> {

@@ -7,9 +7,11 @@
 //! Source: Hori et al. 2016, "Simulation".
 
 mod any;
+mod exhaustive;
 mod job;
 
 pub use any::{AnyJob, Network, any_job};
+pub use exhaustive::{Worst, all_sequences};
 pub use job::{Job, Step, shape_kept};
 
 use rayon::prelude::*;
