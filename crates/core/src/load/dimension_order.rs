@@ -14,6 +14,7 @@ use crate::ids::NodeId;
 #[derive(Clone, Debug)]
 pub struct GridLoad<const Q: usize> {
     lengths: [u32; Q],
+    strides: [u32; Q],
     wraps: [bool; Q],
     places: Vec<Place<Q>>,
     /// First line along a dimension, up and down.
@@ -33,6 +34,9 @@ pub struct GridLoad<const Q: usize> {
     /// Messages added since the largest load was looked for.
     added: usize,
 }
+
+/// The nodes of a message.
+type Pair = (NodeId, NodeId);
 
 /// Loads that are compared at a time.
 const LANES: usize = 8;
@@ -76,6 +80,7 @@ impl<const Q: usize> GridLoad<Q> {
         let pitch = lengths.into_iter().max().unwrap_or(0).next_multiple_of(LANES as u32) as usize;
         GridLoad {
             lengths,
+            strides: std::array::from_fn(|dimension| grid.stride(dimension)),
             wraps: std::array::from_fn(|dimension| grid.wraps(dimension)),
             places: (0..nodes).map(place).collect(),
             bases,
@@ -140,6 +145,63 @@ impl<const Q: usize> GridLoad<Q> {
         }
     }
 
+    /// The first dimension along which a reroute may change anything, and the one behind the last.
+    #[inline]
+    fn changed(&self, old: Pair, new: Pair) -> (usize, usize) {
+        // A line along a dimension has the higher coordinates of the sender and the lower ones of the receiver.
+        let beyond = if old.1 == new.1 { self.last_apart(old.0, new.0) + 1 } else { Q };
+        let from = if old.0 == new.0 { self.first_apart(old.1, new.1) } else { 0 };
+        (from, beyond)
+    }
+
+    /// What a reroute changes if that is one channel along the dimension in which an end moves: whether it is added. Not on
+    /// lines that close around.
+    #[inline]
+    fn one_step(&self, old: Pair, new: Pair) -> Option<(usize, Run, bool)> {
+        let dimension = if old.1 == new.1 {
+            self.last_apart(old.0, new.0)
+        } else if old.0 == new.0 {
+            self.first_apart(old.1, new.1)
+        } else {
+            return None;
+        };
+        let (from, beyond) = self.changed(old, new);
+        let same = |other| self.run(other, old.0, old.1) == self.run(other, new.0, new.1);
+        if self.wraps[dimension] || !(from..beyond).all(|other| other == dimension || same(other)) {
+            return None;
+        }
+        let (old, new) = (self.run(dimension, old.0, old.1), self.run(dimension, new.0, new.1));
+        match (old.end - old.at, new.end - new.at) {
+            (0, 1) => Some((dimension, new, true)),
+            (1, 0) => Some((dimension, old, false)),
+            _ => None,
+        }
+    }
+
+    /// How many of the messages from the first on are each the one before, one node further along a dimension; and whether
+    /// that is upwards.
+    #[inline]
+    fn translates(&self, dimension: usize, messages: &[(Pair, Pair)]) -> (usize, bool) {
+        let first = ids(messages[0]);
+        let step = ids(messages[1])[0].wrapping_sub(first[0]);
+        let up = step == self.strides[dimension];
+        if !up && step != self.strides[dimension].wrapping_neg() {
+            return (1, up);
+        }
+        let mut wanted = first;
+        let next = |message: &&(Pair, Pair)| {
+            wanted = wanted.map(|id| id.wrapping_add(step));
+            ids(**message) == wanted
+        };
+        let more = messages[1..].iter().take_while(next).count();
+        // Beyond the end of a line, ids go on along the next one.
+        let inside = first.iter().zip(ids(messages[more])).all(|(&first, last)| {
+            let at = |id: u32| usize::from(self.places[id as usize].at[dimension]);
+            at(first).abs_diff(at(last)) == more
+        });
+        (if inside { 1 + more } else { 1 }, up)
+    }
+
     /// Brings a message from one run along a dimension to another.
     #[inline]
     fn reroute_along(&mut self, dimension: usize, old: Run, new: Run) {
@@ -176,6 +238,10 @@ impl<const Q: usize> GridLoad<Q> {
         let change = |messages: &mut u16| {
             *messages = if ADD { messages.wrapping_add(1) } else { messages.wrapping_sub(1) };
         };
+        if run.end - run.at == 1 {
+            let at = if run.at < self.lengths[dimension] { run.at } else { run.at - self.lengths[dimension] };
+            return change(&mut all[at as usize]);
+        }
         if !self.wraps[dimension] {
             return all[run.at as usize..run.end as usize].iter_mut().for_each(change);
         }
@@ -225,6 +291,21 @@ impl<const Q: usize> GridLoad<Q> {
     }
 }
 
+/// The nodes of an old and a new message.
+#[inline]
+fn ids((old, new): (Pair, Pair)) -> [u32; 4] {
+    [old.0.0, old.1.0, new.0.0, new.1.0]
+}
+
+/// Whether the second of some messages is the first, each end as far away.
+#[inline]
+fn are_translates(messages: &[(Pair, Pair)]) -> bool {
+    let [first, second, ..] = messages else { return false };
+    let (first, second) = (ids(*first), ids(*second));
+    let step = second[0].wrapping_sub(first[0]);
+    (1..4).all(|end| second[end].wrapping_sub(first[end]) == step)
+}
+
 impl<const Q: usize> PairLoad for GridLoad<Q> {
     fn add(&mut self, from: NodeId, to: NodeId) {
         self.adds_one();
@@ -238,14 +319,36 @@ impl<const Q: usize> PairLoad for GridLoad<Q> {
     #[inline]
     fn reroute(&mut self, old: (NodeId, NodeId), new: (NodeId, NodeId)) {
         self.adds_one();
-        // A line along a dimension has the higher coordinates of the sender and the lower ones of the receiver.
-        let beyond = if old.1 == new.1 { self.last_apart(old.0, new.0) + 1 } else { Q };
-        let from = if old.0 == new.0 { self.first_apart(old.1, new.1) } else { 0 };
+        let (from, beyond) = self.changed(old, new);
         for dimension in from..beyond {
             let (old, new) = (self.run(dimension, old.0, old.1), self.run(dimension, new.0, new.1));
             if old != new {
                 self.reroute_along(dimension, old, new);
             }
+        }
+    }
+
+    fn reroute_all(&mut self, messages: &[(Pair, Pair)]) {
+        let mut rest = messages;
+        while let Some(&(old, new)) = rest.first() {
+            let step = if are_translates(rest) { self.one_step(old, new) } else { None };
+            let alike = step.map(|(dimension, run, adds)| (run, adds, self.translates(dimension, rest), dimension));
+            let Some((run, adds, (count, up), dimension)) = alike.filter(|alike| alike.2.0 > 1) else {
+                self.reroute(old, new);
+                rest = &rest[1..];
+                continue;
+            };
+            // Each changes the channel next to that of the one before.
+            let more = count as u32 - 1;
+            let (at, end) = if up { (run.at, run.end + more) } else { (run.at - more, run.end) };
+            let run = Run { line: run.line, at, end };
+            if adds {
+                self.adds_one();
+                self.change::<true>(dimension, run);
+            } else {
+                self.change::<false>(dimension, run);
+            }
+            rest = &rest[count..];
         }
     }
 

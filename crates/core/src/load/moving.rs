@@ -14,11 +14,13 @@ use crate::traffic::Traffic;
 /// Who sends to whom, by rank.
 #[derive(Clone, Debug)]
 pub struct Partners {
+    ranks: usize,
     targets: Neighbours,
-    sources: Neighbours,
+    /// `None`: they are the same ranks as the targets, for each rank.
+    sources: Option<Neighbours>,
 }
 
-/// Ranks, a row for each rank, in order.
+/// Ranks, a row for each rank; [`NOBODY`] where a rank has none of that number.
 #[derive(Clone, Debug)]
 struct Neighbours {
     first: Vec<u32>,
@@ -29,53 +31,72 @@ impl Partners {
     /// Those of a traffic; sizes do not matter, every message counts as one.
     #[must_use]
     pub fn new(traffic: &Traffic) -> Self {
-        let pairs = || traffic.messages.iter().map(|one| (one.source.0, one.target.0));
-        let reverse = pairs().map(|(source, target)| (target, source));
-        Partners {
-            targets: Neighbours::new(traffic.ranks, pairs()),
-            sources: Neighbours::new(traffic.ranks, reverse),
-        }
+        let mut sent: Vec<_> = traffic.messages.iter().map(|one| (one.source.0, one.target.0)).collect();
+        let mut received: Vec<_> = sent.iter().map(|&(source, target)| (target, source)).collect();
+        sent.sort_unstable();
+        received.sort_unstable();
+        let sources = (sent != received).then(|| Neighbours::new(traffic.ranks, &received));
+        let ranks = traffic.ranks as usize;
+        Partners { ranks, targets: Neighbours::new(traffic.ranks, &sent), sources }
     }
 
     /// Number of ranks.
     #[must_use]
     pub fn ranks(&self) -> usize {
-        self.targets.first.len() - 1
+        self.ranks
     }
 
     /// Ranks that a rank sends to, in order.
-    #[must_use]
-    pub fn targets(&self, rank: Rank) -> &[u32] {
-        self.targets.of(rank.index())
+    pub fn targets(&self, rank: Rank) -> impl Iterator<Item = Rank> + '_ {
+        let row = self.targets.of(rank.index()).iter();
+        row.filter(|&&target| target != NOBODY).map(|&target| Rank(target))
     }
 
-    /// Ranks that send to a rank, in order.
-    #[must_use]
-    pub fn sources(&self, rank: Rank) -> &[u32] {
-        self.sources.of(rank.index())
+    /// The most partners of a rank, as targets or sources.
+    fn most(&self) -> usize {
+        self.sources.iter().chain([&self.targets]).map(Neighbours::most).max().unwrap_or(0)
     }
 }
 
 impl Neighbours {
-    fn new(ranks: u32, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+    /// Distances between partners up to which each has its own number.
+    const DISTANCES_MAX: usize = 64;
+
+    /// Rows of ordered pairs.
+    fn new(ranks: u32, pairs: &[(u32, u32)]) -> Self {
         let mut first = vec![0u32; ranks as usize + 1];
-        pairs.clone().for_each(|(of, _)| first[of as usize + 1] += 1);
+        pairs.iter().for_each(|(of, _)| first[*of as usize + 1] += 1);
         for rank in 0..ranks as usize {
             first[rank + 1] += first[rank];
         }
-        let mut at = first.clone();
-        let mut found = vec![0; first[ranks as usize] as usize];
-        for (of, rank) in pairs {
-            found[at[of as usize] as usize] = rank;
-            at[of as usize] += 1;
-        }
-        for rank in 0..ranks as usize {
-            found[first[rank] as usize..first[rank + 1] as usize].sort_unstable();
-        }
-        Neighbours { first, ranks: found }
+        let own = Neighbours { first, ranks: pairs.iter().map(|(_, rank)| *rank).collect() };
+        own.by_distance(pairs).unwrap_or(own)
     }
 
-    /// The most that a rank has.
+    /// In a regular pattern, partners at the same distance have the same number, also at the edges: they move alike.
+    fn by_distance(&self, pairs: &[(u32, u32)]) -> Option<Self> {
+        let distance = |(of, rank): (u32, u32)| i64::from(rank) - i64::from(of);
+        let mut distances = std::collections::BTreeSet::new();
+        for &pair in pairs {
+            if distances.insert(distance(pair)) && distances.len() > Self::DISTANCES_MAX {
+                return None;
+            }
+        }
+        let distances: Vec<_> = distances.into_iter().collect();
+        let (count, rows) = (distances.len(), self.first.len() - 1);
+        let mut ranks = vec![NOBODY; count * rows];
+        for &pair in pairs {
+            let slot = pair.0 as usize * count + distances.partition_point(|&one| one < distance(pair));
+            if std::mem::replace(&mut ranks[slot], pair.1) != NOBODY {
+                // One sends twice to another.
+                return None;
+            }
+        }
+        let first = (0..=rows).map(|row| (row * count) as u32).collect();
+        Some(Neighbours { first, ranks })
+    }
+
+    /// The longest row.
     fn most(&self) -> usize {
         let rows = self.first.windows(2).map(|ends| (ends[1] - ends[0]) as usize);
         rows.max().unwrap_or(0)
@@ -95,8 +116,35 @@ pub struct MovingLoad<L> {
     /// Where messages are counted, and where they are to be.
     before: Places,
     after: Places,
-    /// By number of a target, and of a source: whether its messages are paired by rank.
-    by_rank: [Vec<bool>; 2],
+    /// By rank: who stood where it is now, [`STAYS`] if it has not moved.
+    before_it: Vec<u32>,
+    /// By number of a target, then by number of a source.
+    kinds: [Vec<Kind>; 2],
+}
+
+/// The messages to ranks that stay, of all moved ranks to their partner of one number.
+#[derive(Clone, Debug, Default)]
+struct Kind {
+    /// Whether they are paired by rank.
+    by_rank: bool,
+    /// Old and new message, to be brought from one to the other.
+    rerouted: Vec<(Pair, Pair)>,
+}
+
+type Pair = (NodeId, NodeId);
+
+/// A rank that moves, and whether nobody comes where it was.
+#[derive(Clone, Copy)]
+struct Moved {
+    from: NodeId,
+    to: NodeId,
+    left_for_good: bool,
+}
+
+/// A partner by number, if there is one.
+#[inline]
+fn at(row: &[u32], number: usize) -> u32 {
+    row.get(number).copied().unwrap_or(NOBODY)
 }
 
 /// Who is where.
@@ -108,6 +156,7 @@ struct Places {
 }
 
 const NOBODY: u32 = u32::MAX;
+const STAYS: u32 = u32::MAX - 1;
 
 impl Places {
     fn copy_from(&mut self, other: &Self) {
@@ -129,12 +178,13 @@ impl<L: PairLoad> MovingLoad<L> {
             rank_on[node.index()] = rank as u32;
         }
         let places = Places { node_of: node_of.to_vec(), rank_on };
-        let by_rank = [&partners.targets, &partners.sources].map(|of| vec![true; of.most()]);
-        let mut made =
-            MovingLoad { partners, load, before: places.clone(), after: places, by_rank };
+        let kinds = [(), ()].map(|()| vec![Kind::default(); partners.most()]);
+        let before_it = vec![STAYS; node_of.len()];
+        let before = places.clone();
+        let mut made = MovingLoad { partners, load, before, after: places, before_it, kinds };
         for rank in 0..node_of.len() {
-            for &target in made.partners.targets.of(rank) {
-                made.load.add(node_of[rank], node_of[target as usize]);
+            for target in made.partners.targets(Rank(rank as u32)) {
+                made.load.add(node_of[rank], node_of[target.index()]);
             }
         }
         made
@@ -145,14 +195,19 @@ impl<L: PairLoad> MovingLoad<L> {
         for &(rank, to) in moved {
             let from = std::mem::replace(&mut self.after.node_of[rank.index()], to);
             self.after.rank_on[from.index()] = NOBODY;
+            self.before_it[rank.index()] = self.before.rank_on[to.index()];
         }
         moved.iter().for_each(|(rank, to)| self.after.rank_on[to.index()] = rank.0);
         self.choose_pairing(moved);
         for &(rank, _) in moved {
-            self.reroute::<true>(rank.0);
-            self.reroute::<false>(rank.0);
+            self.reroute(rank.0);
+        }
+        for kind in self.kinds.iter_mut().flatten() {
+            self.load.reroute_all(&kind.rerouted);
+            kind.rerouted.clear();
         }
         for &(rank, to) in moved {
+            self.before_it[rank.index()] = STAYS;
             let from = std::mem::replace(&mut self.before.node_of[rank.index()], to);
             for node in [from, to] {
                 self.before.rank_on[node.index()] = self.after.rank_on[node.index()];
@@ -163,57 +218,76 @@ impl<L: PairLoad> MovingLoad<L> {
     /// Finds out, by the one in the middle, how messages to ranks that stay are paired best.
     fn choose_pairing(&mut self, moved: &[(Rank, NodeId)]) {
         let middle = moved.get(moved.len() / 2).filter(|_| moved.len() > 1);
-        for (sends, by_rank) in [true, false].into_iter().zip(&mut self.by_rank) {
-            by_rank.fill(true);
+        for (sends, kinds) in [true, false].into_iter().zip(&mut self.kinds) {
+            kinds.iter_mut().for_each(|kind| kind.by_rank = true);
             let Some(&(rank, to)) = middle else { continue };
             let from = self.before.node_of[rank.index()];
-            let partners = if sends { &self.partners.targets } else { &self.partners.sources };
-            for (by_rank, &partner) in by_rank.iter_mut().zip(partners.of(rank.index())) {
+            let partners = self.partners.clone();
+            let sources = partners.sources.as_ref().filter(|_| !sends);
+            let row = sources.unwrap_or(&partners.targets).of(rank.index());
+            for (kind, &partner) in kinds.iter_mut().zip(row).filter(|(_, partner)| **partner != NOBODY) {
                 let other = self.before.node_of[partner as usize];
-                *by_rank = self.load.moves_cheaply(from, to, other, sends);
+                kind.by_rank = self.load.moves_cheaply(from, to, other, sends);
             }
         }
     }
 
     /// Brings the messages that a moved rank sends, or that ranks which stay send to it, to where they are now.
-    #[inline]
-    fn reroute<const SENDS: bool>(&mut self, rank: u32) {
-        let MovingLoad { partners, load, before, after, by_rank } = self;
-        let partners = if SENDS { &partners.targets } else { &partners.sources };
-        let by_rank = &by_rank[usize::from(!SENDS)];
-        let pair = |own: NodeId, other: NodeId| if SENDS { (own, other) } else { (other, own) };
-        let stays = |rank: u32| before.node_of[rank as usize] == after.node_of[rank as usize];
-        // Messages between two that move are among those that are sent.
-        let counts = |other: u32| SENDS || stays(other);
-        let by_place =
-            |number: usize, other: u32| counts(other) && !(by_rank[number] && stays(other));
-        let (from, to) = (before.node_of[rank as usize], after.node_of[rank as usize]);
-        let own = partners.of(rank as usize);
-        // Who stood before where it is now.
-        let before_it = before.rank_on[to.index()];
-        let of_before: &[u32] =
-            if before_it == NOBODY { &[] } else { partners.of(before_it as usize) };
-        let left_for_good = after.rank_on[from.index()] == NOBODY;
-        for number in 0..own.len().max(of_before.len()) {
-            let new = own.get(number).filter(|&&other| by_place(number, other));
-            let old = of_before.get(number).filter(|&&other| by_place(number, other));
-            let new = new.map(|&other| pair(to, after.node_of[other as usize]));
-            let old = old.map(|&other| pair(to, before.node_of[other as usize]));
-            match (old, new) {
-                (Some(old), Some(new)) if old == new => {}
-                (Some(old), Some(new)) => load.reroute(old, new),
-                (Some(old), None) => load.remove(old.0, old.1),
-                (None, Some(new)) => load.add(new.0, new.1),
-                (None, None) => {}
+    fn reroute(&mut self, rank: u32) {
+        let partners = self.partners.clone();
+        let (to, other) = (self.after.node_of[rank as usize], self.before_it[rank as usize]);
+        let from = self.before.node_of[rank as usize];
+        let own = Moved { from, to, left_for_good: self.after.rank_on[from.index()] == NOBODY };
+        let row = partners.targets.of(rank as usize);
+        let before: &[u32] = if other == NOBODY { &[] } else { partners.targets.of(other as usize) };
+        for number in 0..row.len().max(before.len()) {
+            let (new, old) = (at(row, number), at(before, number));
+            // Where both ends went the same way, what was there before is there again.
+            let same = new != NOBODY && self.before_it[new as usize] == old && old < STAYS;
+            if same && !own.left_for_good {
+                continue;
+            }
+            self.reroute_one::<true>(own, number, if same { (NOBODY, NOBODY) } else { (new, old) }, new);
+            if partners.sources.is_none() {
+                self.reroute_one::<false>(own, number, (new, old), new);
             }
         }
-        for (number, &other) in own.iter().enumerate() {
-            let at = before.node_of[other as usize];
-            if stays(other) && by_rank[number] {
-                load.reroute(pair(from, at), pair(to, at));
-            } else if left_for_good && counts(other) {
-                load.remove(pair(from, at).0, pair(from, at).1);
-            }
+        let Some(sources) = &partners.sources else { return };
+        let row = sources.of(rank as usize);
+        let before: &[u32] = if other == NOBODY { &[] } else { sources.of(other as usize) };
+        for number in 0..row.len().max(before.len()) {
+            let (new, old) = (at(row, number), at(before, number));
+            self.reroute_one::<false>(own, number, (new, old), new);
+        }
+    }
+
+    /// Brings one kind of messages of a moved rank to where they are: `pair.0` is its partner, `pair.1` the partner of who
+    /// was there before, if they are to be paired; `partner` is its own.
+    #[inline]
+    fn reroute_one<const SENDS: bool>(&mut self, own: Moved, number: usize, pair: (u32, u32), partner: u32) {
+        let MovingLoad { load, before, after, before_it, kinds, .. } = self;
+        let kind = &mut kinds[usize::from(!SENDS)][number];
+        let message = |own: NodeId, other: NodeId| if SENDS { (own, other) } else { (other, own) };
+        let stays = |rank: u32| before_it[rank as usize] == STAYS;
+        // Messages between two that move are among those that are sent.
+        let by_place = |rank: u32| rank != NOBODY && if stays(rank) { !kind.by_rank } else { SENDS };
+        let new = by_place(pair.0).then(|| message(own.to, after.node_of[pair.0 as usize]));
+        let old = by_place(pair.1).then(|| message(own.to, before.node_of[pair.1 as usize]));
+        match (old, new) {
+            (Some(old), Some(new)) => kind.rerouted.push((old, new)),
+            (Some(old), None) => load.remove(old.0, old.1),
+            (None, Some(new)) => load.add(new.0, new.1),
+            (None, None) => {}
+        }
+        if partner == NOBODY {
+            return;
+        }
+        let at = before.node_of[partner as usize];
+        if stays(partner) && kind.by_rank {
+            kind.rerouted.push((message(own.from, at), message(own.to, at)));
+        } else if own.left_for_good && (SENDS || stays(partner)) {
+            let (source, target) = message(own.from, at);
+            load.remove(source, target);
         }
     }
 
