@@ -1,0 +1,66 @@
+"""Plans of campaigns: TOML files that say what fails, how often, and what is compared."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from runflat._core import SparesError
+from runflat.spares.campaign import Campaign
+from runflat.spares.job import Choices, Job, read_nodes
+
+
+class SparesPlan(BaseModel):
+    """A campaign as a TOML file has it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str = ""
+    seed: int = Field(1, ge=0, lt=2**64)
+    shape: str
+    torus: bool = False
+    allocation: str
+    traffic: str = "stencil"
+    params: dict[str, str | int | float | bool] = {}
+    policies: list[str] = Field(["hybrid(all)"], min_length=1)
+    failures: int = Field(ge=1)
+    samples: int = Field(ge=1)
+    victims: str = "hosts"
+    pick: str = "random"
+    tie: str = "lowest"
+    dead: str = ""
+
+    @classmethod
+    def read(cls, path: str | Path) -> SparesPlan:
+        """Read a plan.
+
+        Raises
+        ------
+        SparesError
+            If the file cannot be read, or a key is unknown, missing or wrong.
+        """
+        try:
+            return cls.model_validate(tomllib.loads(Path(path).read_text(encoding="utf-8")))
+        except OSError as error:
+            raise SparesError(f"{path}: cannot be read: {error.strerror}") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise SparesError(f"{path}: no TOML: {error}") from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise SparesError(f"{path}: `{where}`: {first['msg']}") from error
+
+    def campaign(self) -> Campaign:
+        """Make the campaign that it says."""
+        written = {
+            name: str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in self.params.items()
+        }
+        job = Job(
+            self.shape, self.allocation, torus=self.torus,
+            traffic=self.traffic, params=written, seed=self.seed,
+        )  # fmt: skip
+        choices = Choices(pick=self.pick, tie=self.tie, victims=self.victims)
+        return Campaign(job, tuple(self.policies), self.failures, choices, tuple(read_nodes(self.dead)))
