@@ -7,6 +7,7 @@ import importlib
 import click
 
 SUBCOMMANDS = {
+    "plan": "how many spare nodes a run needs, and where",
     "study": "collisions after random failures: best, average, worst",
     "substitute": "which node replaces which failed one",
 }
