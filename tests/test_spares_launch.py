@@ -25,11 +25,11 @@ exec unshare --uts bash -c "hostname $host; $*"
 @pytest.fixture
 def hosts(tmp_path: Path) -> Path:
     path = tmp_path / "hosts"
-    path.write_text("# the rack\nn[07-10]\nlogin1\nn03,n[01-02]\na\nb\nc-x.y\nd_1\n")
+    path.write_text("# the rack\nn[07-10]\nlogin1\nn03,n[01-02]\na\nb\nc-x.y\nd-1\n")
     return path
 
 
-NAMES = ["n07", "n08", "n09", "n10", "login1", "n03", "n01", "n02", "a", "b", "c-x.y", "d_1"]
+NAMES = ["n07", "n08", "n09", "n10", "login1", "n03", "n01", "n02", "a", "b", "c-x.y", "d-1"]
 
 
 def substitute(*more: str | Path) -> Answer:
@@ -109,6 +109,7 @@ def test_without_a_spare_nothing_is_written(tmp_path: Path) -> None:
         ("n1,,n2\n", ("n[0-35]",)),
         ("10-19\n1\n", ("line 2", "letter")),
         ("n1;rm\n", ("letters, digits",)),
+        ("n_1\n", ("letters, digits",)),
         ("", ("names 0 hosts",)),
     ],
 )  # fmt: skip
@@ -132,6 +133,11 @@ def test_wrong_use_is_refused(hosts: Path, tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     assert "is no text" in refused("--fail", "1", "--hosts", tmp_path / "binary")
     assert "path of a rankfile" in refused("--fail", "1", "--export", tmp_path / "a,b")
+    (tmp_path / "domains").write_text("a.x\na.y\nn[0-9]\n")
+    assert "a.x and a.y" in refused(
+        "--fail", "n9", "--hosts", tmp_path / "domains", "--export", tmp_path / "out"
+    )
+    assert not (tmp_path / "out").exists()
     assert "cannot be written" in refused("--fail", "1", "--export", hosts / "below")
 
 

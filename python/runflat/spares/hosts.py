@@ -1,7 +1,7 @@
 """Names of a machine's nodes, one host a node, in the order of their numbers.
 
 Reads a file of names, one a line or as Slurm writes them (`n[0-35]`), and folds names together again. Does not ask any resource
-manager. Limits: a name has letters, digits, `.`, `-` and `_`, and is not digits alone, which would be a node's number.
+manager. Limits: a name has letters, digits, `.` and `-`, and is not digits alone, which would be a node's number.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ def expand(text: str) -> list[str]:
     for item in items[::2]:
         names += _expand_one(item)
     for name in names:
-        if not re.fullmatch(r"[A-Za-z0-9._-]+", name) or name.startswith("-"):
-            raise SparesError(f"a host name has letters, digits, `.`, `-` and `_`; got {name!r}")
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", name):
+            raise SparesError(f"a host name has letters, digits, `.` and `-`; got {name!r}")
         if name.isdigit():
             raise SparesError(
                 f"host {name!r} cannot be told from a node's number: use names with a letter"

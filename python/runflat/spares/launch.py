@@ -11,11 +11,13 @@ the node of place r // ranks_per_node. Failed nodes and unused spares get no pro
   in the order of their numbers.
 - `SLURM_HOSTFILE`: one host a rank, for `srun --distribution=arbitrary`.
 
-Limits: one slot is one core, so Open MPI takes no more ranks a node than it has cores. Nothing is started here.
+Limits: one slot is one core, so Open MPI takes no more ranks a node than it has cores; it knows hosts by what stands before the
+first dot. Nothing is started here.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -107,8 +109,9 @@ class Launch:
         Raises
         ------
         SparesError
-            If the folder cannot be made or written to, or Open MPI could not read a path in it.
+            If the folder cannot be made or written to, or Open MPI could not read a path in it or tell hosts apart.
         """
+        self._refuse_equal_names()
         folder = Path(folder)
         if wrong := set(":,\n") & set(str(folder)):
             raise SparesError(
@@ -121,6 +124,19 @@ class Launch:
         except OSError as error:
             raise SparesError(f"{folder}: cannot be written: {error.strerror}") from error
         return [file for file, _ in files]
+
+    def _refuse_equal_names(self) -> None:
+        """Refuse hosts that differ in their domains only, which Open MPI drops."""
+        known: dict[str, str] = {}
+        for name in (self.hosts.names[node] for node in self.places):
+            address = re.fullmatch(r"[\d.]+", name) is not None
+            short = name if address else name.partition(".")[0]
+            if other := known.get(short):
+                raise SparesError(
+                    f"hosts {other} and {name} are one to Open MPI, which drops domains: "
+                    f"give names that differ before the first dot"
+                )
+            known[short] = name
 
     def _files(self, folder: Path) -> list[tuple[LaunchFile, str]]:
         def at(name: str) -> str:

@@ -67,16 +67,17 @@ def command(
         raise click.UsageError("--policy is measured on a grid: give --shape instead of --nodes")
     total = nodes if nodes is not None else math.prod(lengths or ())
     run = Run(hours, read_mtbf(mtbf, system_mtbf, total), read_risk(risk), idle_fail)
+    best = None
     if lengths is None:
         needed = run.spares_needed(total)
-        near = [found for q in (1, 2, 3) if (found := around(total, q, run))] if needed else []
-        best, found, kept = None, near, needed is not None
+        found = _near_cubes(total, run)
+        kept = needed is not None
     else:
         needed = run.spares_needed_of(total)
         found = candidates(lengths, run)
         best = smallest(found)
         kept = best is not None
-    measured = {}
+    measured: dict[str, float] = {}
     if best is not None and policies:
         measured = unrecoverable_by_policy(
             best, run, policies, torus=torus, samples=samples, seed=seed
@@ -144,6 +145,11 @@ def _lengths(shape: str) -> tuple[int, ...]:
     return lengths
 
 
+def _near_cubes(nodes: int, run: Run) -> list[Candidate]:
+    grids = [around(nodes, dimensions, run) for dimensions in (1, 2, 3)]
+    return [grid for grid in grids if grid is not None]
+
+
 def _abort(run: Run, total: int, needed: int | None, *, included: bool) -> float | None:
     if needed is None:
         return None
@@ -174,10 +180,10 @@ def _choice(shape: str, best: Candidate | None, run: Run) -> str:
             f"No allocation of {shape} keeps the risk of {_per_cent(run.risk)}: "
             f"run shorter, take fewer or better nodes, or accept more."
         )
-    corner = f"; {best.corner:,} of them lie where sides cross" if best.corner else ""
+    corner = f", {best.corner:,} where sides cross" if best.corner else ""
     return (
         f"Smallest that fits: {best.allocation}, {best.spares:,} spares ({_per_cent(best.share)}){corner}. "
-        f"That any of them is of use takes 0D or hybrid(all); --policy measures others."
+        f"0D and hybrid(all) can use them all; --policy measures others."
     )
 
 

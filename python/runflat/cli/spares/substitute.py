@@ -91,8 +91,8 @@ def _show_files(files: list[LaunchFile], folder: str, ranks_per_node: int) -> No
     if not files:
         click.echo(f"Nothing is written to {folder}: a rank has no node.")
         return
-    each = "" if ranks_per_node == 1 else f" with {ranks_per_node} consecutive ranks"
-    click.echo(f"Written to {folder}, each node{each}; start one of:")
+    each = "" if ranks_per_node == 1 else f", {ranks_per_node} consecutive ranks a node"
+    click.echo(f"Written to {folder}{each}; start one of:")
     for file in files:
         click.echo(f"  {file.launcher}:\n    {file.launch}")
 
