@@ -171,7 +171,7 @@ def mpirun(version: int) -> str:
         said = finish([program, "--version"]).out
         if "Open" in said and f" {version}." in said.splitlines()[0]:
             return program
-    pytest.skip(f"mpirun of Open MPI {version}: not installed")
+    pytest.skip(f"mpirun of Open MPI {version}: not on PATH, beside Python or in RUNFLAT_MPI_PATH")
 
 
 OPTIONS = {4: ["--mca", "plm_rsh_agent"], 5: ["--prtemca", "plm_ssh_agent"]}

@@ -14,13 +14,12 @@ from command import Answer, run
 from runflat.spares import Run, SparesError
 from runflat.spares.sizing import (
     around,
-    binomial_tail,
     candidates,
     near_cube,
-    poisson_tail,
     smallest,
     unrecoverable_by_policy,
 )
+from runflat.spares.tails import binomial_tail, poisson_tail
 
 
 def plan(*arguments: str) -> Answer:
@@ -173,6 +172,10 @@ def test_where_nothing_fits_it_is_a_finding() -> None:
     endless = ("--nodes", "10", "--hours", "1e6", "--mtbf", "1", "--idle-fail")
     assert plan(*endless).status == 1
     assert "No number of spares" in plan(*endless).out
+    # So many spares are needed that no grid is as large: a number, and no table.
+    many = plan("--nodes", "9000000", "--hours", "10", "--mtbf", "10", "--idle-fail", "--json").json
+    assert many["spares_needed"] > 15_000_000
+    assert many["candidates"] == []
     assert plan("--shape", "1", "--hours", "1", "--mtbf", "1").status == 1
     assert plan("--shape", "1x8", "--hours", "1", "--mtbf", "1").status == 1
 

@@ -3,7 +3,7 @@
 A run aborts when nodes with a rank fail more often than there are spares. Failures come at a constant rate a node, so that over
 `hours` their number among `used` nodes is Poisson distributed with mean `used * hours / mtbf_hours`: a substitute fails as the
 node did that it stands for. Idle spares fail not, or (`idle_fail`) as other nodes do; then the nodes dead at the end are binomially
-distributed, each dead with probability `1 - exp(-hours / mtbf_hours)`. Tails are summed term by term, not approximated.
+distributed, each dead with probability `1 - exp(-hours / mtbf_hours)`.
 
 Source: Hori et al. 2016, "Node Utilization in a Multijob Environment", asks for as many spares as the failure rate needs.
 Limits: nodes fail alone and are not repaired during the run; any spare can stand for any node (`hybrid(all)` and 0D; plain slides
@@ -13,15 +13,18 @@ may not reach all, which `unrecoverable_by_policy` measures).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from runflat._core import SparesError, spare_share
 from runflat.spares.campaign import Campaign
 from runflat.spares.job import Choices, Job
+from runflat.spares.tails import binomial_tail, poisson_tail
 
 MOST_NODES = 10**9
 """Spares beyond this are no answer."""
+MOST_GRID = 1 << 24
+"""Nodes of the largest grid."""
 
 
 @dataclass(frozen=True)
@@ -220,19 +223,20 @@ def around(nodes: int, dimensions: int, run: Run) -> Candidate | None:
     spares is taken. None if none fits.
     """
     own = near_cube(nodes, dimensions)
+    used = math.prod(own)
     found = []
     for sides in range(1, dimensions + 1):
 
-        def with_spares(thickness: int, sides: int = sides) -> Candidate:
-            shape = tuple(length + thickness * (at < sides) for at, length in enumerate(own))
-            return _candidate(shape, sides, thickness, run)
+        def grown(thickness: int, sides: int = sides) -> tuple[int, ...]:
+            return tuple(length + thickness * (at < sides) for at, length in enumerate(own))
 
-        def fits(thinner: int, grown: Callable[[int], Candidate] = with_spares) -> bool:
-            return grown(thinner + 1).fits
+        def enough(thinner: int, grown: Callable[[int], tuple[int, ...]] = grown) -> bool:
+            total = math.prod(grown(thinner + 1))
+            return total > MOST_GRID or run.abort_probability(used, total - used) <= run.risk
 
-        least = _fewest(fits, MOST_NODES)
-        if least is not None:
-            found.append(with_spares(least + 1))
+        thinner = _fewest(enough, MOST_GRID)
+        if thinner is not None and math.prod(grown(thinner + 1)) <= MOST_GRID:
+            found.append(_candidate(grown(thinner + 1), sides, thinner + 1, run))
     return smallest(found)
 
 
@@ -285,68 +289,6 @@ def unrecoverable_by_policy(
         among = math.fsum(weight * share for weight, share in zip(weights, lost, strict=True))
         found[policy] = min(1.0, among + (beyond - out) * lost[-1] + out)
     return found
-
-
-def poisson_tail(most: int, mean: float) -> float:
-    """Probability that a Poisson number is above `most`."""
-
-    def first(count: int) -> float:
-        return math.exp(count * math.log(mean) - mean - math.lgamma(count + 1))
-
-    if most < 0:
-        return 1.0
-    if mean == 0:
-        return 0.0
-    return _tail(most, mean, None, first, lambda count: mean / (count + 1))
-
-
-def binomial_tail(most: int, nodes: int, probability: float) -> float:
-    """Probability that more than `most` of `nodes` fail, each with the same probability."""
-    if most < 0:
-        return 1.0
-    if most >= nodes or probability == 0:
-        return 0.0
-    if probability >= 1:
-        return 1.0
-    odds = probability / (1 - probability)
-
-    def first(count: int) -> float:
-        ways = math.lgamma(nodes + 1) - math.lgamma(count + 1) - math.lgamma(nodes - count + 1)
-        return math.exp(
-            ways + count * math.log(probability) + (nodes - count) * math.log1p(-probability)
-        )
-
-    return _tail(
-        most, nodes * probability, nodes, first, lambda count: odds * (nodes - count) / (count + 1)
-    )
-
-
-def _tail(
-    most: int,
-    mean: float,
-    last: int | None,
-    first: Callable[[int], float],
-    ratio: Callable[[int], float],
-) -> float:
-    """Sum terms above `most`, or those up to it from 1: whichever fall off. `ratio(n)` is term n + 1 over term n."""
-    if most + 1 > mean:
-        return min(1.0, math.fsum(_falling(most + 1, 1, first, ratio, last)))
-    return max(0.0, 1 - math.fsum(_falling(most, -1, first, ratio, last)))
-
-
-def _falling(
-    count: int,
-    step: int,
-    first: Callable[[int], float],
-    ratio: Callable[[int], float],
-    last: int | None,
-) -> Iterator[float]:
-    term = largest = first(count)
-    while term > largest * 1e-18 and count >= 0 and (last is None or count <= last):
-        yield term
-        term = term * ratio(count) if step > 0 else term / ratio(count - 1) if count else 0.0
-        largest = max(largest, term)
-        count += step
 
 
 def _fewest(enough: Callable[[int], bool], most: int) -> int | None:

@@ -16,9 +16,7 @@ from runflat.spares.sizing import around, candidates, smallest, unrecoverable_by
 MOST_ROWS = 14
 
 
-@click.command(
-    epilog="Example: runflat spares plan --shape 24x24x24 --hours 72 --mtbf 26000 --risk 1%"
-)
+@click.command(epilog="Example: runflat spares plan --shape 24x24x24 --hours 72 --mtbf 26000")
 @click.option("--shape", help="Nodes along each dimension, spares included: 24x24x24.")
 @click.option("--nodes", type=click.IntRange(1), help="Nodes with a rank; spares come on top.")
 @click.option("--torus", is_flag=True, help="The network closes around: matters to --policy.")
@@ -70,8 +68,8 @@ def command(
     best = None
     if lengths is None:
         needed = run.spares_needed(total)
-        found = _near_cubes(total, run)
         kept = needed is not None
+        found = _near_cubes(total, run) if kept else []
     else:
         needed = run.spares_needed_of(total)
         found = candidates(lengths, run)

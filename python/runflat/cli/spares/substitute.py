@@ -20,10 +20,7 @@ from runflat.spares import Hosts, Job, Launch, LaunchFile, Step, Substitution
 MOST_STEPS = 12
 
 
-@click.command(
-    epilog='Example: runflat spares substitute --shape 36x36 --alloc "2D(2,1)" '
-    '--fail "(3,4),91" --policy "hybrid(all)"'
-)
+@click.command(epilog="Example: runflat spares substitute --shape 6x6 --alloc '2D(2,1)' --fail 9")
 @job_options
 @click.option(
     "--fail", "failed", required=True, metavar="A,B,...",
