@@ -10,14 +10,22 @@ Source: Hori et al., "Overhead of Using Spare Nodes", 2016.
 
 from runflat._core import SparesError, spare_share
 from runflat.spares.campaign import Campaign, Row, Tally
+from runflat.spares.hosts import Hosts
 from runflat.spares.job import Choices, Job, Move, Step, Substitution, read_nodes, read_shape
+from runflat.spares.launch import Launch, LaunchFile
+from runflat.spares.sizing import Candidate, Run
 
 __all__ = [
     "Campaign",
+    "Candidate",
     "Choices",
+    "Hosts",
     "Job",
+    "Launch",
+    "LaunchFile",
     "Move",
     "Row",
+    "Run",
     "SparesError",
     "Step",
     "Substitution",

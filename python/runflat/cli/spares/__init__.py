@@ -7,6 +7,7 @@ import importlib
 import click
 
 SUBCOMMANDS = {
+    "plan": "how many spare nodes a run needs, and where",
     "study": "collisions after random failures: best, average, worst",
     "substitute": "which node replaces which failed one",
 }
@@ -33,7 +34,7 @@ class _Lazy(click.Group):
 @click.group(
     cls=_Lazy,
     name="spares",
-    epilog='Example: runflat spares substitute --shape 36x36 --alloc "2D(2,1)" --fail "(3,4),91"',
+    epilog="Example: runflat spares plan --shape 36x36 --hours 72 --mtbf 26000",
 )
 def command() -> None:
     """Spare nodes: how many, who replaces whom, what it costs (Hori et al. 2016)."""

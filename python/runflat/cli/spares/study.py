@@ -18,10 +18,7 @@ from runflat.spares import Campaign, Row, SparesError, read_nodes
 MOST_ROWS = 16
 
 
-@click.command(
-    epilog='Example: runflat spares study --shape 24x24x24 --alloc "3D(2,1)" '
-    '--policy "hybrid(all)" --policy 0D --failures 1..100 --samples 1000'
-)
+@click.command(epilog="Example: runflat spares study --shape 9x9x9 --alloc '3D(2,1)' --policy 0D")
 @job_options
 @click.option(
     "--policy", "policies", multiple=True, default=("hybrid(all)",), show_default=True,

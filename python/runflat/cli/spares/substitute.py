@@ -6,25 +6,41 @@ from dataclasses import asdict
 
 import click
 
-from runflat.cli.options import facts, json_option, print_json, seed_option, show_table
+from runflat.cli.options import (
+    facts,
+    json_option,
+    print_json,
+    refuse_unused,
+    seed_option,
+    show_table,
+)
 from runflat.cli.spares.inputs import job_options, read_choices, read_job
-from runflat.spares import Job, Step, Substitution, read_nodes
+from runflat.spares import Hosts, Job, Launch, LaunchFile, Step, Substitution
 
 MOST_STEPS = 12
 
 
-@click.command(
-    epilog='Example: runflat spares substitute --shape 36x36 --alloc "2D(2,1)" '
-    '--fail "(3,4),91" --policy "hybrid(all)"'
-)
+@click.command(epilog="Example: runflat spares substitute --shape 6x6 --alloc '2D(2,1)' --fail 9")
 @job_options
 @click.option(
     "--fail", "failed", required=True, metavar="A,B,...",
-    help="Failed nodes in the order of failure: numbers from 0, x fastest, or coordinates as (3,4).",
+    help="Failed nodes in the order of failure: numbers from 0, x fastest, coordinates as (3,4), or host names.",
 )  # fmt: skip
 @click.option(
     "--policy", default="hybrid(all)", show_default=True,
     help="0D, 1D, ..., hybrid(2D+1D+0D), hybrid(all), hybrid(-2D).",
+)  # fmt: skip
+@click.option(
+    "--hosts", "hosts_path", type=click.Path(dir_okay=False),
+    help="Names of the nodes, one a line, x fastest, or as n[0-35]; default: node0, node1, ...",
+)  # fmt: skip
+@click.option(
+    "--export", "folder", type=click.Path(file_okay=False), metavar="DIR",
+    help="Write rankfiles, hostfile, MPICH_RANK_ORDER and SLURM_HOSTFILE, and say how each is launched.",
+)  # fmt: skip
+@click.option(
+    "--ranks-per-node", type=click.IntRange(1), default=1, show_default=True,
+    help="MPI ranks on a node, consecutive, in the files of --export.",
 )  # fmt: skip
 @seed_option
 @json_option
@@ -38,18 +54,44 @@ def command(
     tie: str,
     failed: str,
     policy: str,
+    hosts_path: str | None,
+    folder: str | None,
+    ranks_per_node: int,
     seed: int,
     as_json: bool,
 ) -> int:
     """Replace failed nodes by spares: the new place of each rank, and what it costs in collisions."""
+    if folder is None:
+        refuse_unused(["ranks_per_node"], "is for the files that --export writes: add --export DIR")
     job = read_job(shape, allocation, torus=torus, traffic=traffic, params=params, seed=seed)
-    found = job.substitute(policy, read_nodes(failed), choices=read_choices(pick, tie))
+    hosts = Hosts.numbered(job.nodes) if hosts_path is None else Hosts.read(hosts_path, job.shape)
+    found = job.substitute(policy, hosts.read_nodes(failed), choices=read_choices(pick, tie))
     status = 0 if found.outcome == "substituted" else 1
+    files: list[LaunchFile] = []
+    if folder is not None and status == 0:
+        files = Launch(found.node_of_rank, hosts, ranks_per_node).write(folder)
     if as_json:
-        print_json(found.outcome, _values(found, policy), seed=seed)
+        values = _values(found, policy)
+        if hosts_path is not None:
+            values["host_of_rank"] = [hosts.names[node] for node in found.node_of_rank]
+        if folder is not None:
+            values["files"] = [asdict(file) for file in files]
+        print_json(found.outcome, values, seed=seed)
         return status
-    _show(job, found, policy)
+    _show(job, found, policy, hosts)
+    if folder is not None:
+        _show_files(files, folder, ranks_per_node)
     return status
+
+
+def _show_files(files: list[LaunchFile], folder: str, ranks_per_node: int) -> None:
+    if not files:
+        click.echo(f"Nothing is written to {folder}: a rank has no node.")
+        return
+    each = "" if ranks_per_node == 1 else f", {ranks_per_node} consecutive ranks a node"
+    click.echo(f"Written to {folder}{each}; start one of:")
+    for file in files:
+        click.echo(f"  {file.launcher}:\n    {file.launch}")
 
 
 def _values(found: Substitution, policy: str) -> dict[str, object]:
@@ -68,7 +110,7 @@ def _values(found: Substitution, policy: str) -> dict[str, object]:
     }
 
 
-def _show(job: Job, found: Substitution, policy: str) -> None:
+def _show(job: Job, found: Substitution, policy: str, hosts: Hosts) -> None:
     if found.reason is not None:
         click.echo(f"No spare left: {found.reason}.")
     else:
@@ -91,20 +133,25 @@ def _show(job: Job, found: Substitution, policy: str) -> None:
         )
     )
     for number, step in enumerate(found.steps[:MOST_STEPS], start=1):
-        click.echo(f"  {number}. {_sentence(job, step)}")
+        click.echo(f"  {number}. {_sentence(job, step, hosts)}")
     if len(found.steps) > MOST_STEPS:
         click.echo(f"  ... and {len(found.steps) - MOST_STEPS} more; --json has all")
 
 
-def _sentence(job: Job, step: Step) -> str:
-    where = f"node {step.failed} {job.coordinates(step.failed)}"
+def _sentence(job: Job, step: Step, hosts: Hosts) -> str:
+    def named(node: int) -> str:
+        name = hosts.names[node]
+        known = f"{node} {job.coordinates(node)}"
+        return known if name == f"node{node}" else f"{name} = {known}"
+
+    where = f"node {named(step.failed)}"
     if step.outcome == "idle":
         return f"{where} had no rank"
     if step.outcome == "no_spare_left":
         return f"{where} has no substitute"
     if step.degree == 0:
         to = step.moves[0].to_node
-        how = f"rank {step.moves[0].rank} moves {step.hops_max} hops to {to} {job.coordinates(to)}"
+        how = f"rank {step.moves[0].rank} moves {step.hops_max} hops to {named(to)}"
     else:
         how = f"{step.degree}D slide of {len(step.moves)} ranks"
     return f"{where}: {how}; largest collision {step.collision_max}"
