@@ -354,6 +354,9 @@ class SparesJob:
     def substitute(
         self, policy: str, failed: Sequence[int], choices: Mapping[str, str], seed: int
     ) -> dict[str, Any]: ...
+    def all_sequences(
+        self, policy: str, failures: int, choices: Mapping[str, str]
+    ) -> list[dict[str, Any]]: ...
     def campaign(
         self,
         policies: Sequence[str],

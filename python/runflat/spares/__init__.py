@@ -11,7 +11,7 @@ Source: Hori et al., "Overhead of Using Spare Nodes", 2016.
 from runflat._core import SparesError, spare_share
 from runflat.spares.campaign import Campaign, Row, Tally
 from runflat.spares.hosts import Hosts
-from runflat.spares.job import Choices, Job, Move, Step, Substitution, read_nodes, read_shape
+from runflat.spares.job import Choices, Job, Move, Step, Substitution, Worst, read_nodes, read_shape
 from runflat.spares.launch import Launch, LaunchFile
 from runflat.spares.sizing import Candidate, Run
 
@@ -30,6 +30,7 @@ __all__ = [
     "Step",
     "Substitution",
     "Tally",
+    "Worst",
     "read_nodes",
     "read_shape",
     "spare_share",

@@ -111,6 +111,29 @@ class Substitution:
     spares_left: int
 
 
+@dataclass(frozen=True)
+class Worst:
+    """The worst of all sequences of some number of failures.
+
+    Attributes
+    ----------
+    recovered, unrecovered : int
+        Sequences in which every failed node was substituted; whose last failure found no spare.
+    collision_max : int
+        The largest collision after any of them.
+    sequence : list of int
+        The first sequence that shows it: nodes in the order of failure.
+    lost : list of int
+        The first sequence without a spare; empty if there is none.
+    """
+
+    recovered: int
+    unrecovered: int
+    collision_max: int
+    sequence: list[int]
+    lost: list[int]
+
+
 class Job:
     """Ranks on a mesh or torus, spare nodes at its sides, messages between neighbours.
 
@@ -235,6 +258,41 @@ class Job:
             raise SparesError(f"node {twice} fails twice: name each failed node once")
         found = self._core.substitute(policy, numbers, asdict(choices or Choices()), self.seed)
         return self._substitution(policy, found)
+
+    def worst(self, policy: str, failures: int, *, choices: Choices | None = None) -> list[Worst]:
+        """Fail the nodes of all ranks in all orders.
+
+        Takes as many substitutions as there are ranks to the power of `failures`; a million a second.
+
+        Parameters
+        ----------
+        policy : str
+            As for `substitute`.
+        failures : int
+            The most failures of a sequence, at least 1.
+        choices : Choices, optional
+            What the paper leaves open; nothing may be drawn. The default takes the first possible slide.
+
+        Returns
+        -------
+        list of Worst
+            By number of failures, from 1.
+
+        Raises
+        ------
+        SparesError
+            If the policy does not exist, or the outcome of a sequence is drawn.
+        """
+        choices = choices or Choices(pick="fixed")
+        if "random" in (choices.pick, choices.tie):
+            raise SparesError(
+                "all sequences have one outcome each only if nothing is drawn: "
+                'give `pick="fixed"` or "uneven", and no `tie="random"`'
+            )
+        if failures < 1:
+            raise SparesError(f"a sequence has at least 1 failure, got {failures}")
+        found = self._core.all_sequences(policy, failures, asdict(choices))
+        return [Worst(**one) for one in found]
 
     def _substitution(self, policy: str, found: Mapping[str, Any]) -> Substitution:
         steps = [

@@ -63,4 +63,6 @@ class SparesPlan(BaseModel):
             traffic=self.traffic, params=written, seed=self.seed,
         )  # fmt: skip
         choices = Choices(pick=self.pick, tie=self.tie, victims=self.victims)
-        return Campaign(job, tuple(self.policies), self.failures, choices, tuple(read_nodes(self.dead)))
+        return Campaign(
+            job, tuple(self.policies), self.failures, choices, tuple(read_nodes(self.dead))
+        )

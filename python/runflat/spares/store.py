@@ -141,6 +141,6 @@ def _read(path: Path, key: str) -> tuple[int, list[Tally] | None]:
             ]
             return int(found["done"]), tallies
     except (OSError, ValueError, KeyError) as error:
-        raise SparesError(f"{path}: no counts of a campaign: {error}; --fresh forgets them") from error
-
-
+        raise SparesError(
+            f"{path}: no counts of a campaign: {error}; --fresh forgets them"
+        ) from error

@@ -8,6 +8,7 @@ import click
 
 SUBCOMMANDS = {
     "plan": "how many spare nodes a run needs, and where",
+    "run": "a campaign from a plan, which goes on where it was",
     "study": "collisions after random failures: best, average, worst",
     "substitute": "which node replaces which failed one",
 }
