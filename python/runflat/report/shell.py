@@ -113,6 +113,4 @@ def tight(text: str) -> Markup:
 
 def _sources(environment: Environment, names: Sequence[str]) -> Markup:
     assert environment.loader is not None
-    return Markup(
-        "\n".join(environment.loader.get_source(environment, name)[0] for name in names)
-    )
+    return Markup("\n".join(environment.loader.get_source(environment, name)[0] for name in names))

@@ -6,9 +6,24 @@ from dataclasses import asdict
 
 import click
 
-from runflat.cli.options import facts, json_option, print_json, seed_option, show_table
-from runflat.cli.spares.inputs import job_options, read_choices, read_job
-from runflat.spares import Job, Step, Substitution, read_nodes
+from runflat.cli.options import (
+    facts,
+    json_option,
+    print_json,
+    read_params,
+    seed_option,
+    show_table,
+    write_output,
+)
+from runflat.cli.spares.inputs import (
+    job_options,
+    page_option,
+    read_choices,
+    read_job,
+    traffic_words,
+)
+from runflat.spares import Job, Substitution, read_nodes
+from runflat.spares.answer import collision_change, step_sentence, substitution_answer
 
 MOST_STEPS = 12
 
@@ -27,6 +42,7 @@ MOST_STEPS = 12
     help="0D, 1D, ..., hybrid(2D+1D+0D), hybrid(all), hybrid(-2D).",
 )  # fmt: skip
 @seed_option
+@page_option
 @json_option
 def command(
     shape: str,
@@ -39,11 +55,21 @@ def command(
     failed: str,
     policy: str,
     seed: int,
+    page: str | None,
     as_json: bool,
 ) -> int:
     """Replace failed nodes by spares: the new place of each rank, and what it costs in collisions."""
     job = read_job(shape, allocation, torus=torus, traffic=traffic, params=params, seed=seed)
     found = job.substitute(policy, read_nodes(failed), choices=read_choices(pick, tie))
+    if page is not None:
+        from runflat.report.spares_slides_page import render_slides
+        from runflat.spares.report_data import command_line, slides_report_of
+
+        report = slides_report_of(
+            job, found, policy, traffic=traffic, words=traffic_words(job, traffic, params),
+            params=read_params(params), command=command_line(),
+        )  # fmt: skip
+        write_output(page, render_slides(report))
     status = 0 if found.outcome == "substituted" else 1
     if as_json:
         print_json(found.outcome, _values(found, policy), seed=seed)
@@ -69,19 +95,11 @@ def _values(found: Substitution, policy: str) -> dict[str, object]:
 
 
 def _show(job: Job, found: Substitution, policy: str) -> None:
-    if found.reason is not None:
-        click.echo(f"No spare left: {found.reason}.")
-    else:
-        click.echo(
-            f"{len(found.steps)} failed nodes replaced by {policy}: {len(found.moved)} of {job.ranks} ranks "
-            f"are elsewhere, {found.spares_left} spares are left."
-        )
-    worse = found.collision_max / found.collision_max_before
-    much = "as before" if worse == 1 else f"{worse:.3g} times as many as before"
+    click.echo(substitution_answer(job, found, policy))
     show_table(
         facts(
             [
-                ("largest collision", f"{found.collision_max} messages on one channel, {much}"),
+                ("largest collision", collision_change(found)),
                 (
                     "shape of the job",
                     "kept" if found.shape_kept else "lost: tuned collectives may fall back",
@@ -91,20 +109,6 @@ def _show(job: Job, found: Substitution, policy: str) -> None:
         )
     )
     for number, step in enumerate(found.steps[:MOST_STEPS], start=1):
-        click.echo(f"  {number}. {_sentence(job, step)}")
+        click.echo(f"  {number}. {step_sentence(job, step)}")
     if len(found.steps) > MOST_STEPS:
         click.echo(f"  ... and {len(found.steps) - MOST_STEPS} more; --json has all")
-
-
-def _sentence(job: Job, step: Step) -> str:
-    where = f"node {step.failed} {job.coordinates(step.failed)}"
-    if step.outcome == "idle":
-        return f"{where} had no rank"
-    if step.outcome == "no_spare_left":
-        return f"{where} has no substitute"
-    if step.degree == 0:
-        to = step.moves[0].to_node
-        how = f"rank {step.moves[0].rank} moves {step.hops_max} hops to {to} {job.coordinates(to)}"
-    else:
-        how = f"{step.degree}D slide of {len(step.moves)} ranks"
-    return f"{where}: {how}; largest collision {step.collision_max}"
