@@ -167,6 +167,8 @@ def _last_mean(policy: str, rows: Sequence[Row], before: int) -> str:
         after = ""
     else:
         after = f", the last at which {100 * (1 - MOST_LOST):.0f} % of the sequences find a spare,"
+    if row.worst == 1:
+        return f"{policy}: after {_failures(row.failures)}{after} no two messages share a channel."
     much = "" if row.failures > 1 else f" ({before} before it)"
     return (
         f"{policy}: after {_failures(row.failures)}{after} the busiest channel carries {row.average:.3g} "

@@ -84,8 +84,8 @@ def study_report_of(
         series.append(PolicySeries(name, sorted(own), points))
     shown = f"{first} to {campaign.failures}" if first > 1 else f"{campaign.failures:,}"
     return SparesStudyReport(
-        title=f"{sequences:,} sequences of {campaign.failures:,} random failures on a {_network(job)}, spare "
-        f"nodes {job.allocation}",
+        title=f"{_count(sequences, 'sequence')} of {_count(campaign.failures, 'random failure')} on a "
+        f"{_network(job)}, spare nodes {job.allocation}",
         answers=campaign_answer(job, rows, errors),
         facts=[*_facts(job, traffic), ("sequences", f"{sequences:,}"), ("failures", shown)],
         series=series,
@@ -232,6 +232,10 @@ def _facts(job: Job, traffic: str) -> list[tuple[str, str]]:
         ("traffic", traffic),
         ("largest collision before", f"{job.collision_max:,}"),
     ]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _network(job: Job) -> str:

@@ -46,7 +46,7 @@ def stencil_messages(
         return None
     shape = tuple(int(word) for word in re.findall(r"\d+", params.get("shape", ""))) or job_shape
     full = params.get("points", "star").removesuffix("P") in ("box", "9", "27")
-    periodic = params.get("periodic", "false").strip().lower() in ("true", "yes", "1", "on")
+    periodic = params.get("periodic", "false") == "true"
     ranks = np.arange(math.prod(shape))
     at = np.array(np.unravel_index(ranks, shape, order="F"))
     lengths = np.array(shape)[:, None]
