@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from runflat.report.spares_model import (
 from runflat.report.spares_slides_page import render_slides, slides_data
 from runflat.report.spares_study_page import render_spares_study
 from runflat.spares import Job
-from runflat.spares.answer import Lead, leads
+from runflat.spares.answer import Lead, campaign_answer, leads
 from runflat.spares.campaign import Row
 from runflat.spares.report_data import slides_report_of
 from runflat.spares.stencil_load import channel_loads, stencil_messages
@@ -177,6 +178,18 @@ def test_a_lead_is_only_said_where_the_means_bear_it_out() -> None:
     assert leads(rows, wide) == []
     lucky = [row("a", 1, 1.0, lost=0.5), row("b", 1, 2.0)]
     assert leads(lucky, errors) == [], "a mean over the lucky sequences is not compared"
+
+
+def test_few_sequences_are_not_compared() -> None:
+    job = Job((5, 5), "2D(2,1)")
+    means = {"a": 1.0, "b": 9.0}
+    errors = {(name, 1): 0.1 for name in means}
+    rows = [row(name, 1, mean) for name, mean in means.items()]
+    assert campaign_answer(job, rows, errors)[0] == "a collides least on average at 1 failure."
+    few = [replace(one, sequences=12) for one in rows]
+    said = " ".join(campaign_answer(job, few, errors))
+    assert "too few to say" in said
+    assert "least on average" not in said
 
 
 def nasty_study() -> str:

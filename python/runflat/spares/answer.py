@@ -113,7 +113,12 @@ def campaign_answer(
     policies = list(dict.fromkeys(row.policy for row in rows))
     sentences = [_last_mean(policy, rows, job.collision_max) for policy in policies[:MOST_LEADS]]
     if len(policies) > 1:
-        sentences = [*_compared(leads(rows, errors)), *sentences]
+        most = max(row.sequences for row in rows)
+        if most < LEAST_SEQUENCES:
+            few = f"Fewer than {LEAST_SEQUENCES} sequences are too few to say which policy collides least."
+            sentences = [*sentences, few]
+        else:
+            sentences = [*_compared(leads(rows, errors)), *sentences]
     return [*sentences, *_lost(policies, rows)]
 
 
