@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 CORE = Path(__file__).parent.parent / "crates/core/src"
-ROOTS = {"ids", "parallel", "units", "rng", "params", "registry", "traffic"}
+ROOTS = {"grid", "ids", "parallel", "units", "rng", "params", "registry", "traffic"}
 FLOW = ["machine", "faults", "recovery", "workload", "sim", "measure"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,7 +101,7 @@ class Campaign:
     job: Job
     policies: Sequence[str]
     failures: int
-    choices: Choices = Choices()
+    choices: Choices = field(default_factory=Choices)
     dead: Sequence[Node] = ()
 
     def __post_init__(self) -> None:

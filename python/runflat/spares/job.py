@@ -209,7 +209,7 @@ class Job:
         return self._core.collision_max
 
     def number(self, node: Node) -> int:
-        """Number of a node that is given by number or coordinates."""
+        """Give the number of a node named by number or coordinates."""
         if isinstance(node, int):
             return node
         inside = all(0 <= at < length for at, length in zip(node, self.shape, strict=False))

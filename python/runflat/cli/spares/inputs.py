@@ -35,6 +35,11 @@ _OPTIONS = (
     ),
 )  # fmt: skip
 
+page_option = click.option(
+    "--report", "page", type=click.Path(dir_okay=False), metavar="FILE.html",
+    help="Write pictures and tables to one self-contained page.",
+)  # fmt: skip
+
 
 def job_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say what the job is."""
@@ -55,6 +60,13 @@ def read_job(
     """Make the job that the options say."""
     given = read_params(params)
     return Job(read_shape(shape), allocation, torus=torus, traffic=traffic, params=given, seed=seed)
+
+
+def traffic_words(job: Job, traffic: str, params: tuple[str, ...]) -> str:
+    """Write a workload for a page."""
+    points = f", {2 * len(job.shape) + 1} points" if not params else ""
+    own = f"{traffic}{points}" if traffic.strip().lower() == "stencil" else traffic
+    return ", ".join([own, *params])
 
 
 def read_choices(pick: str, tie: str, victims: str = "hosts") -> Choices:

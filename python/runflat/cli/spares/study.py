@@ -11,8 +11,14 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from runflat.cli.options import json_option, print_json, seed_option, show_table
-from runflat.cli.spares.inputs import job_options, read_choices, read_job
+from runflat.cli.options import json_option, print_json, seed_option, show_table, write_output
+from runflat.cli.spares.inputs import (
+    job_options,
+    page_option,
+    read_choices,
+    read_job,
+    traffic_words,
+)
 from runflat.spares import Campaign, Row, SparesError, read_nodes
 
 MOST_ROWS = 16
@@ -38,6 +44,7 @@ MOST_ROWS = 16
     "--dead", default="", metavar="A,B,...", help="Nodes that are dead before the job starts."
 )
 @seed_option
+@page_option
 @click.option("--no-progress", is_flag=True, help="No progress bar.")
 @json_option
 def command(
@@ -54,6 +61,7 @@ def command(
     victims: str,
     dead: str,
     seed: int,
+    page: str | None,
     no_progress: bool,
     as_json: bool,
 ) -> int:
@@ -74,6 +82,15 @@ def command(
 
         tallies = campaign.run(range(samples), progress=report)
     rows = [row for row in campaign.rows(tallies, samples) if row.failures >= first]
+    if page is not None:
+        from runflat.report.spares_study_page import render_spares_study
+        from runflat.spares.report_data import command_line, study_report_of
+
+        words = traffic_words(job, traffic, params)
+        report_of = study_report_of(
+            campaign, tallies, samples, first=first, traffic=words, command=command_line()
+        )
+        write_output(page, render_spares_study(report_of))
     lost = any(row.unrecoverable > 0 for row in rows)
     if as_json:
         values = {

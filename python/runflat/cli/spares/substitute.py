@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 
 import click
@@ -10,12 +11,21 @@ from runflat.cli.options import (
     facts,
     json_option,
     print_json,
+    read_params,
     refuse_unused,
     seed_option,
     show_table,
+    write_output,
 )
-from runflat.cli.spares.inputs import job_options, read_choices, read_job
-from runflat.spares import Hosts, Job, Launch, LaunchFile, Step, Substitution
+from runflat.cli.spares.inputs import (
+    job_options,
+    page_option,
+    read_choices,
+    read_job,
+    traffic_words,
+)
+from runflat.spares import Hosts, Job, Launch, LaunchFile, Substitution
+from runflat.spares.answer import collision_change, step_sentence, substitution_answer
 
 MOST_STEPS = 12
 
@@ -43,6 +53,7 @@ MOST_STEPS = 12
     help="MPI ranks on a node, consecutive, in the files of --export.",
 )  # fmt: skip
 @seed_option
+@page_option
 @json_option
 def command(
     shape: str,
@@ -58,6 +69,7 @@ def command(
     folder: str | None,
     ranks_per_node: int,
     seed: int,
+    page: str | None,
     as_json: bool,
 ) -> int:
     """Replace failed nodes by spares: the new place of each rank, and what it costs in collisions."""
@@ -66,6 +78,15 @@ def command(
     job = read_job(shape, allocation, torus=torus, traffic=traffic, params=params, seed=seed)
     hosts = Hosts.numbered(job.nodes) if hosts_path is None else Hosts.read(hosts_path, job.shape)
     found = job.substitute(policy, hosts.read_nodes(failed), choices=read_choices(pick, tie))
+    if page is not None:
+        from runflat.report.spares_slides_page import render_slides
+        from runflat.spares.report_data import command_line, slides_report_of
+
+        report = slides_report_of(
+            job, found, policy, traffic=traffic, words=traffic_words(job, traffic, params),
+            params=read_params(params), command=command_line(),
+        )  # fmt: skip
+        write_output(page, render_slides(report))
     status = 0 if found.outcome == "substituted" else 1
     files: list[LaunchFile] = []
     if folder is not None and status == 0:
@@ -111,19 +132,11 @@ def _values(found: Substitution, policy: str) -> dict[str, object]:
 
 
 def _show(job: Job, found: Substitution, policy: str, hosts: Hosts) -> None:
-    if found.reason is not None:
-        click.echo(f"No spare left: {found.reason}.")
-    else:
-        click.echo(
-            f"{len(found.steps)} failed nodes replaced by {policy}: {len(found.moved)} of {job.ranks} ranks "
-            f"are elsewhere, {found.spares_left} spares are left."
-        )
-    worse = found.collision_max / found.collision_max_before
-    much = "as before" if worse == 1 else f"{worse:.3g} times as many as before"
+    click.echo(substitution_answer(job, found, policy))
     show_table(
         facts(
             [
-                ("largest collision", f"{found.collision_max} messages on one channel, {much}"),
+                ("largest collision", collision_change(found)),
                 (
                     "shape of the job",
                     "kept" if found.shape_kept else "lost: tuned collectives may fall back",
@@ -133,25 +146,17 @@ def _show(job: Job, found: Substitution, policy: str, hosts: Hosts) -> None:
         )
     )
     for number, step in enumerate(found.steps[:MOST_STEPS], start=1):
-        click.echo(f"  {number}. {_sentence(job, step, hosts)}")
+        click.echo(f"  {number}. {step_sentence(job, step, _named(job, hosts))}")
     if len(found.steps) > MOST_STEPS:
         click.echo(f"  ... and {len(found.steps) - MOST_STEPS} more; --json has all")
 
 
-def _sentence(job: Job, step: Step, hosts: Hosts) -> str:
+def _named(job: Job, hosts: Hosts) -> Callable[[int], str]:
+    """Name a node by its host, where it has one, and where it stands."""
+
     def named(node: int) -> str:
         name = hosts.names[node]
         known = f"{node} {job.coordinates(node)}"
         return known if name == f"node{node}" else f"{name} = {known}"
 
-    where = f"node {named(step.failed)}"
-    if step.outcome == "idle":
-        return f"{where} had no rank"
-    if step.outcome == "no_spare_left":
-        return f"{where} has no substitute"
-    if step.degree == 0:
-        to = step.moves[0].to_node
-        how = f"rank {step.moves[0].rank} moves {step.hops_max} hops to {named(to)}"
-    else:
-        how = f"{step.degree}D slide of {len(step.moves)} ranks"
-    return f"{where}: {how}; largest collision {step.collision_max}"
+    return named
