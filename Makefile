@@ -38,10 +38,12 @@ bench: $(VENV)/.built $(VENV)/.dev
 # The papers' figures and tables, each compared with its record; `papers-full` takes every sample and walks it again.
 TABLE2 := papers/hoefler-domke-2014/table2
 RESULTS := papers/hoefler-domke-2014/results
+SPARES := papers/hori-2016
 papers: $(VENV)/.built
 	@for plan in plan:expected failed-links:failed-links failed-switches:failed-switches; do \
 	  $(BIN)/runflat study run $(TABLE2)/$${plan%%:*}.toml -o out/table2/$${plan%%:*} --json >/dev/null \
 	  && $(BIN)/python $(TABLE2)/table.py out/table2/$${plan%%:*} $${plan##*:}.csv || exit 1; done
+	$(BIN)/python $(SPARES)/exact.py --failures 3
 
 papers-full: papers $(VENV)/.dev
 	RUNFLAT_SAMPLES=10 $(BIN)/pytest tests/papers
@@ -51,6 +53,10 @@ papers-full: papers $(VENV)/.dev
 	    case-2-deimos case-2-deimos-exchange; do \
 	  $(BIN)/runflat study run $(RESULTS)/$$plan.toml -o out/results/$$plan \
 	  && $(BIN)/python $(RESULTS)/table.py out/results/$$plan $$plan.csv || exit 1; done
+	$(BIN)/python $(SPARES)/exact.py
+	@for plan in figure10 figure11 figure12; do \
+	  $(BIN)/runflat spares run $(SPARES)/$$plan.toml -o out/spares/$$plan \
+	  && $(BIN)/python $(SPARES)/table.py out/spares/$$plan $$plan.csv || exit 1; done
 
 # The packet engine of the flit simulation against the flit engine, 1,000 random networks (`make test`: 60).
 soak:

@@ -6,7 +6,7 @@
 //!
 //! Source: Hori et al. 2016 (static XY routing; message collisions on directed channels).
 
-use super::PairLoad;
+use super::{Pair, PairLoad};
 use crate::grid::Grid;
 use crate::ids::NodeId;
 
@@ -35,9 +35,6 @@ pub struct GridLoad<const Q: usize> {
     added: usize,
 }
 
-/// The nodes of a message.
-type Pair = (NodeId, NodeId);
-
 /// Loads that are compared at a time.
 const LANES: usize = 8;
 
@@ -62,8 +59,8 @@ impl<const Q: usize> GridLoad<Q> {
         let place = |node: usize| {
             let node = NodeId::from_index(node);
             let mut place = Place { at: [0; Q], low: [0; Q], high: [0; Q] };
-            for dimension in 0..Q {
-                let (stride, length) = (grid.stride(dimension), lengths[dimension]);
+            for (dimension, &length) in lengths.iter().enumerate() {
+                let stride = grid.stride(dimension);
                 place.at[dimension] = grid.coordinate(node, dimension) as u16;
                 place.low[dimension] = node.0 % stride;
                 place.high[dimension] = node.0 / (stride * length) * stride;
@@ -239,7 +236,11 @@ impl<const Q: usize> GridLoad<Q> {
             *messages = if ADD { messages.wrapping_add(1) } else { messages.wrapping_sub(1) };
         };
         if run.end - run.at == 1 {
-            let at = if run.at < self.lengths[dimension] { run.at } else { run.at - self.lengths[dimension] };
+            let at = if run.at < self.lengths[dimension] {
+                run.at
+            } else {
+                run.at - self.lengths[dimension]
+            };
             return change(&mut all[at as usize]);
         }
         if !self.wraps[dimension] {
@@ -317,7 +318,7 @@ impl<const Q: usize> PairLoad for GridLoad<Q> {
     }
 
     #[inline]
-    fn reroute(&mut self, old: (NodeId, NodeId), new: (NodeId, NodeId)) {
+    fn reroute(&mut self, old: Pair, new: Pair) {
         self.adds_one();
         let (from, beyond) = self.changed(old, new);
         for dimension in from..beyond {
@@ -332,8 +333,11 @@ impl<const Q: usize> PairLoad for GridLoad<Q> {
         let mut rest = messages;
         while let Some(&(old, new)) = rest.first() {
             let step = if are_translates(rest) { self.one_step(old, new) } else { None };
-            let alike = step.map(|(dimension, run, adds)| (run, adds, self.translates(dimension, rest), dimension));
-            let Some((run, adds, (count, up), dimension)) = alike.filter(|alike| alike.2.0 > 1) else {
+            let alike = step.map(|(dimension, run, adds)| {
+                (run, adds, self.translates(dimension, rest), dimension)
+            });
+            let Some((run, adds, (count, up), dimension)) = alike.filter(|alike| alike.2.0 > 1)
+            else {
                 self.reroute(old, new);
                 rest = &rest[1..];
                 continue;

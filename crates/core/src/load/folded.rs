@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::PairLoad;
+use super::{Pair, PairLoad};
 use crate::ids::NodeId;
 
 /// A load on a network, by nodes of the space that is folded onto it.
@@ -20,7 +20,7 @@ impl<L: PairLoad> FoldedLoad<L> {
     }
 
     #[inline]
-    fn on_network(&self, pair: (NodeId, NodeId)) -> (NodeId, NodeId) {
+    fn on_network(&self, pair: Pair) -> Pair {
         (self.stands_on[pair.0.index()], self.stands_on[pair.1.index()])
     }
 }
@@ -36,7 +36,7 @@ impl<L: PairLoad> PairLoad for FoldedLoad<L> {
         self.load.remove(from, to);
     }
 
-    fn reroute(&mut self, old: (NodeId, NodeId), new: (NodeId, NodeId)) {
+    fn reroute(&mut self, old: Pair, new: Pair) {
         self.load.reroute(self.on_network(old), self.on_network(new));
     }
 

@@ -17,6 +17,9 @@ pub use routed::RoutedLoad;
 
 use crate::ids::{ChannelId, NodeId};
 
+/// The nodes of a message: from, to.
+pub type Pair = (NodeId, NodeId);
+
 /// Messages between nodes on the channels of a network, which may come and go one by one.
 pub trait PairLoad: Clone + Send + Sync {
     /// Puts a message on its channels.
@@ -24,9 +27,9 @@ pub trait PairLoad: Clone + Send + Sync {
     /// Takes a message that was added off its channels.
     fn remove(&mut self, from: NodeId, to: NodeId);
     /// Takes a message from `old.0` to `old.1` off its channels, and puts one from `new.0` to `new.1` on its own.
-    fn reroute(&mut self, old: (NodeId, NodeId), new: (NodeId, NodeId));
+    fn reroute(&mut self, old: Pair, new: Pair);
     /// The same for many messages; fastest where each is the neighbour of the one before.
-    fn reroute_all(&mut self, messages: &[((NodeId, NodeId), (NodeId, NodeId))]) {
+    fn reroute_all(&mut self, messages: &[(Pair, Pair)]) {
         messages.iter().for_each(|&(old, new)| self.reroute(old, new));
     }
     /// Whether only a few channels change when one end of a message moves from a node to another near by; the node at its other

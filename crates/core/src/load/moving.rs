@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::PairLoad;
+use super::{Pair, PairLoad};
 use crate::ids::{NodeId, Rank};
 use crate::traffic::Traffic;
 
@@ -31,7 +31,8 @@ impl Partners {
     /// Those of a traffic; sizes do not matter, every message counts as one.
     #[must_use]
     pub fn new(traffic: &Traffic) -> Self {
-        let mut sent: Vec<_> = traffic.messages.iter().map(|one| (one.source.0, one.target.0)).collect();
+        let mut sent: Vec<_> =
+            traffic.messages.iter().map(|one| (one.source.0, one.target.0)).collect();
         let mut received: Vec<_> = sent.iter().map(|&(source, target)| (target, source)).collect();
         sent.sort_unstable();
         received.sort_unstable();
@@ -86,7 +87,8 @@ impl Neighbours {
         let (count, rows) = (distances.len(), self.first.len() - 1);
         let mut ranks = vec![NOBODY; count * rows];
         for &pair in pairs {
-            let slot = pair.0 as usize * count + distances.partition_point(|&one| one < distance(pair));
+            let slot =
+                pair.0 as usize * count + distances.partition_point(|&one| one < distance(pair));
             if std::mem::replace(&mut ranks[slot], pair.1) != NOBODY {
                 // One sends twice to another.
                 return None;
@@ -130,8 +132,6 @@ struct Kind {
     /// Old and new message, to be brought from one to the other.
     rerouted: Vec<(Pair, Pair)>,
 }
-
-type Pair = (NodeId, NodeId);
 
 /// A rank that moves, and whether nobody comes where it was.
 #[derive(Clone, Copy)]
@@ -225,7 +225,9 @@ impl<L: PairLoad> MovingLoad<L> {
             let partners = self.partners.clone();
             let sources = partners.sources.as_ref().filter(|_| !sends);
             let row = sources.unwrap_or(&partners.targets).of(rank.index());
-            for (kind, &partner) in kinds.iter_mut().zip(row).filter(|(_, partner)| **partner != NOBODY) {
+            for (kind, &partner) in
+                kinds.iter_mut().zip(row).filter(|(_, partner)| **partner != NOBODY)
+            {
                 let other = self.before.node_of[partner as usize];
                 kind.by_rank = self.load.moves_cheaply(from, to, other, sends);
             }
@@ -239,7 +241,8 @@ impl<L: PairLoad> MovingLoad<L> {
         let from = self.before.node_of[rank as usize];
         let own = Moved { from, to, left_for_good: self.after.rank_on[from.index()] == NOBODY };
         let row = partners.targets.of(rank as usize);
-        let before: &[u32] = if other == NOBODY { &[] } else { partners.targets.of(other as usize) };
+        let before: &[u32] =
+            if other == NOBODY { &[] } else { partners.targets.of(other as usize) };
         for number in 0..row.len().max(before.len()) {
             let (new, old) = (at(row, number), at(before, number));
             // Where both ends went the same way, what was there before is there again.
@@ -247,7 +250,12 @@ impl<L: PairLoad> MovingLoad<L> {
             if same && !own.left_for_good {
                 continue;
             }
-            self.reroute_one::<true>(own, number, if same { (NOBODY, NOBODY) } else { (new, old) }, new);
+            self.reroute_one::<true>(
+                own,
+                number,
+                if same { (NOBODY, NOBODY) } else { (new, old) },
+                new,
+            );
             if partners.sources.is_none() {
                 self.reroute_one::<false>(own, number, (new, old), new);
             }
@@ -264,13 +272,20 @@ impl<L: PairLoad> MovingLoad<L> {
     /// Brings one kind of messages of a moved rank to where they are: `pair.0` is its partner, `pair.1` the partner of who
     /// was there before, if they are to be paired; `partner` is its own.
     #[inline]
-    fn reroute_one<const SENDS: bool>(&mut self, own: Moved, number: usize, pair: (u32, u32), partner: u32) {
+    fn reroute_one<const SENDS: bool>(
+        &mut self,
+        own: Moved,
+        number: usize,
+        pair: (u32, u32),
+        partner: u32,
+    ) {
         let MovingLoad { load, before, after, before_it, kinds, .. } = self;
         let kind = &mut kinds[usize::from(!SENDS)][number];
         let message = |own: NodeId, other: NodeId| if SENDS { (own, other) } else { (other, own) };
         let stays = |rank: u32| before_it[rank as usize] == STAYS;
         // Messages between two that move are among those that are sent.
-        let by_place = |rank: u32| rank != NOBODY && if stays(rank) { !kind.by_rank } else { SENDS };
+        let by_place =
+            |rank: u32| rank != NOBODY && if stays(rank) { !kind.by_rank } else { SENDS };
         let new = by_place(pair.0).then(|| message(own.to, after.node_of[pair.0 as usize]));
         let old = by_place(pair.1).then(|| message(own.to, before.node_of[pair.1 as usize]));
         match (old, new) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{PairLoad, Paths};
+use super::{Pair, PairLoad, Paths};
 use crate::ids::NodeId;
 
 /// Messages on each channel, by the path of each pair of nodes.
@@ -60,7 +60,7 @@ impl PairLoad for RoutedLoad {
         self.change(from, to, false);
     }
 
-    fn reroute(&mut self, old: (NodeId, NodeId), new: (NodeId, NodeId)) {
+    fn reroute(&mut self, old: Pair, new: Pair) {
         self.remove(old.0, old.1);
         self.add(new.0, new.1);
     }

@@ -90,8 +90,8 @@ fn follows<const Q: usize>(
 ) {
     let sides = 1 + seed as usize % Q;
     let (mut occupancy, shape) = start(lengths, torus, &format!("{Q}D({sides},1)"));
-    let points = if seed % 3 == 0 { "box" } else { "star" };
-    let traffic = stencil(&shape, points, seed % 2 == 0);
+    let points = if seed.is_multiple_of(3) { "box" } else { "star" };
+    let traffic = stencil(&shape, points, seed.is_multiple_of(2));
     let grid = occupancy.grid().clone();
     let partners = Arc::new(Partners::new(&traffic));
     let load = GridLoad::<Q>::new(&grid);

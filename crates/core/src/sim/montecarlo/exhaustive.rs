@@ -31,7 +31,8 @@ pub struct Worst {
 impl Worst {
     /// Adds what came of later sequences.
     fn merge(&mut self, later: Worst) {
-        if later.recovered > 0 && (self.recovered == 0 || later.collision_max > self.collision_max) {
+        if later.recovered > 0 && (self.recovered == 0 || later.collision_max > self.collision_max)
+        {
             (self.collision_max, self.sequence) = (later.collision_max, later.sequence);
         }
         if self.unrecovered == 0 {

@@ -1,0 +1,137 @@
+"""Figures of Hori et al. 2016: closed forms, exact worst cases, and records that a small campaign agrees with.
+
+`make papers-full` runs the campaigns of the records themselves.
+"""
+
+import csv
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command import ROOT
+from runflat import spares
+from runflat.spares.plan import SparesPlan
+
+PAPER = ROOT / "papers" / "hori-2016"
+CAMPAIGNS = sorted(path.stem for path in PAPER.glob("figure*.toml"))
+
+
+def record(name: str) -> list[dict[str, str]]:
+    with (PAPER / f"{name}.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def worst(failures: int, *, torus: bool) -> int:
+    """The paper's formulas for 0D sliding on 2D(1,1), mended for one and two failures."""
+    mesh = 0 if torus else 4 * (failures - 3)
+    return max(5, 2 * failures + 1, mesh)
+
+
+@pytest.mark.parametrize("failures", range(1, 10))
+def test_nearest_spares_reach_the_formula_on_a_mesh(failures: int) -> None:
+    job = spares.Job("20x20", "2D(1,1)")
+    # The row, then the column, at the edge, every other node: the two panels of Figure 6.
+    lines = [[(at, 0) for at in range(1, 19, 2)], [(at, 1) for at in range(0, 18, 2)]]
+    if failures == 1:
+        lines = [[(1, 1)]]
+    found = [job.substitute("0D", line[:failures]).collision_max for line in lines]
+    assert max(found) == worst(failures, torus=False)
+
+
+@pytest.mark.parametrize("failures", [2, 3, 4])
+def test_nearest_spares_reach_the_formula_on_a_torus(failures: int) -> None:
+    job = spares.Job("20x20", "2D(1,1)", torus=True)
+    found = []
+    for first in range(20):
+        line = [(at, 0) for at in range(first, 20, 2)][:failures]
+        if len(line) == failures:
+            found.append(
+                job.substitute("0D", [node for node in line if node[0] < 19]).collision_max
+            )
+    assert max(found) == worst(failures, torus=True)
+
+
+def test_what_needs_no_drawing_is_as_recorded() -> None:
+    command = [sys.executable, str(PAPER / "exact.py"), "--failures", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_worst_sequences_show_what_is_recorded() -> None:
+    rows = [row for row in record("figure8") if row["sequence"]]
+    assert len(rows) >= 18
+    for row in rows:
+        job = spares.Job("10x10", row["allocation"], torus=row["network"] == "torus")
+        nodes = [int(word) for word in row["sequence"].split()]
+        found = job.substitute(row["policy"], nodes, choices=spares.Choices(pick="fixed"))
+        assert found.outcome == "substituted"
+        assert found.collision_max == int(row["worst"])
+
+
+def test_two_failures_slide_without_a_collision_and_three_with_1d_always_recover() -> None:
+    rows = {
+        (r["network"], r["allocation"], r["policy"], int(r["failures"])): r
+        for r in record("figure8")
+    }
+    flat = ("mesh", "2D(2,1)")
+    assert [int(rows[*flat, "2D", failures]["worst"]) for failures in (1, 2)] == [1, 1]
+    assert [int(rows[*flat, "1D", failures]["worst"]) for failures in (1, 2, 3, 4)] == [3, 4, 5, 6]
+    assert [int(rows[*flat, "1D", failures]["no spare left"]) for failures in (1, 2, 3)] == [
+        0,
+        0,
+        0,
+    ]
+    assert int(rows[*flat, "1D", 4]["no spare left"]) > 0
+
+
+@pytest.mark.parametrize("name", CAMPAIGNS)
+def test_a_small_campaign_agrees_with_the_record(name: str) -> None:
+    plan = SparesPlan.read(PAPER / f"{name}.toml")
+    few = plan.model_copy(update={"failures": min(plan.failures, 40), "samples": 128, "seed": 7})
+    campaign = few.campaign()
+    tallies = campaign.run(range(few.samples))
+    recorded = {(row["policy"], int(row["failures"])): row for row in record(name)}
+    compared = 0
+    rows = campaign.rows(tallies, few.samples)
+    for number, row in enumerate(rows):
+        known = recorded.get((row.policy, row.failures))
+        if known is None:
+            continue
+        compared += 1
+        assert row.average is not None
+        assert row.worst is not None
+        counts = tallies[number // few.failures].collisions[row.failures - 1].astype(float)
+        squares = sum(n * (value - row.average) ** 2 for value, n in enumerate(counts))
+        error = math.sqrt(squares) / few.samples
+        assert abs(row.average - float(known["average"])) <= 5 * error + 0.05, row
+        assert row.worst <= int(known["worst"]) + 2
+    assert compared >= 10
+
+
+def test_records_hold_the_samples_of_their_plans() -> None:
+    for name in CAMPAIGNS:
+        plan = SparesPlan.read(PAPER / f"{name}.toml")
+        rows = record(name)
+        assert all(
+            int(row["sequences"]) == plan.samples
+            for row in rows
+            if float(row["unrecoverable"]) == 0
+        )
+        assert max(int(row["failures"]) for row in rows) == plan.failures
+
+
+def test_claims_are_held_by_records() -> None:
+    """The sentences of claims.md that give numbers of the records."""
+    rows = {(row["policy"], int(row["failures"])): row for row in record("figure12")}
+    hybrid = "hybrid(3D+2D+1D+0D)"
+    assert all(rows[hybrid, failures]["3D"] == "1" for failures in (1, 2))
+    assert all(rows[hybrid, failures]["average"] == "1" for failures in (1, 2))
+    last = rows[hybrid, 1128]
+    shares = [float(last[f"{degree}D so far"]) for degree in (0, 1, 2)]
+    assert shares == pytest.approx([0.25, 0.715, 0.037], abs=0.01)
+    assert float(last["unrecoverable"]) == 0
+    text = (PAPER / "claims.md").read_text(encoding="utf-8")
+    assert Path(PAPER / "figure12.toml").name in text
