@@ -340,6 +340,7 @@ class SparesJob:
         traffic: str,
         params: Mapping[str, str],
         seed: int,
+        network: str | Routing | None,
     ) -> SparesJob: ...
     @property
     def job_shape(self) -> list[int]: ...

@@ -8,9 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use runflat_core::grid::Grid;
 use runflat_core::ids::NodeId;
+use runflat_core::machine::SwitchGraph;
 use runflat_core::params::Given;
+use runflat_core::recovery::routing::PathFinder;
 use runflat_core::recovery::spares::{
-    Allocation, Choices, Method, Occupancy, Pick, Substitution, Tie,
+    Allocation, Choices, Folding, Method, Occupancy, Pick, Substitution, Tie,
 };
 use runflat_core::rng::Seed;
 use runflat_core::sim::montecarlo::{
@@ -20,12 +22,41 @@ use runflat_core::workload;
 
 use crate::errors::{SparesError, WorkloadError};
 use crate::raise;
+use crate::routing::Routing;
 
 /// Ranks on a grid, with spares at its sides.
 #[pyclass(frozen, module = "runflat._core")]
 pub struct SparesJob {
     job: Box<dyn AnyJob>,
     shape: Vec<u32>,
+}
+
+/// Where messages go, if not over the job's own grid: over one that it is folded onto, or over a routed fabric.
+#[derive(FromPyObject)]
+pub enum NetworkName<'py> {
+    #[pyo3(transparent)]
+    Folded(String),
+    #[pyo3(transparent)]
+    Routed(PyRef<'py, Routing>),
+}
+
+impl NetworkName<'_> {
+    fn read(&self, grid: &Grid) -> PyResult<Network> {
+        match self {
+            NetworkName::Folded(name) => {
+                let folding = Folding::named(name, grid.lengths()).map_err(raise::<SparesError>)?;
+                let stands_on = folding.stands_on(grid).into();
+                Ok(Network::Grid(Arc::new(folding.network), stands_on))
+            }
+            NetworkName::Routed(routing) => {
+                let graph = SwitchGraph::new(&routing.view);
+                let paths = PathFinder::new(&graph, &routing.routing)
+                    .between_first(grid.node_count())
+                    .map_err(raise::<SparesError>)?;
+                Ok(Network::Routed(Arc::new(paths), graph.machine().channel_count()))
+            }
+        }
+    }
 }
 
 /// What the paper leaves open, as names.
@@ -70,6 +101,7 @@ fn named<T: Copy>(what: &str, given: &str, all: &[(&str, T)]) -> PyResult<T> {
 impl SparesJob {
     /// A job on all nodes but the spares of `allocation`, with the messages of one phase of a workload.
     #[new]
+    #[pyo3(signature = (lengths, torus, allocation, traffic, params, seed, network))]
     fn new(
         lengths: Vec<u32>,
         torus: bool,
@@ -77,6 +109,7 @@ impl SparesJob {
         traffic: &str,
         params: Given,
         seed: u64,
+        network: Option<NetworkName<'_>>,
     ) -> PyResult<Self> {
         let grid = Arc::new(Grid::new(&lengths, torus).map_err(raise::<SparesError>)?);
         let allocation: Allocation = allocation.parse().map_err(raise::<SparesError>)?;
@@ -85,7 +118,11 @@ impl SparesJob {
         let bound = workload::bind(traffic, &params).map_err(raise::<WorkloadError>)?;
         let ranks = occupancy.node_of().len() as u32;
         let phase = bound.phase(ranks, 0, Seed(seed)).map_err(raise::<WorkloadError>)?;
-        let job = any_job(occupancy, &phase, Network::Own);
+        let network = match network {
+            Some(name) => name.read(occupancy.grid())?,
+            None => Network::Own,
+        };
+        let job = any_job(occupancy, &phase, network);
         Ok(SparesJob { job, shape })
     }
 

@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from runflat._core import SparesError, SparesJob, allocation_shape
+from runflat.routing import Routing
 
 Node = int | Sequence[int]
 """A node by number, counted from 0 with x fastest, or by its coordinates, x first."""
@@ -151,11 +152,14 @@ class Job:
         Its parameters; `shape` of a stencil is that of the job.
     seed : int
         The one seed.
+    network : str or Routing, optional
+        Where messages go: over the grid itself; over a larger machine that it is folded onto, `tofu` or `bgq`; or over a
+        routed fabric whose first nodes, in its order, are those of the grid.
 
     Raises
     ------
     SparesError
-        If the shape, the allocation or the two together are impossible.
+        If the shape, the allocation or the two together are impossible, or the network has no place for them.
     """
 
     def __init__(
@@ -167,16 +171,19 @@ class Job:
         traffic: str = "stencil",
         params: Mapping[str, object] | None = None,
         seed: int = 1,
+        network: str | Routing | None = None,
     ) -> None:
         self.shape = read_shape(shape) if isinstance(shape, str) else tuple(shape)
         self.allocation = allocation
         self.torus = torus
         self.seed = seed
+        self.network = network
         given = {name: str(value) for name, value in (params or {}).items()}
         if traffic.strip().lower() == "stencil":
-            own = allocation_shape(allocation, list(self.shape))
-            given.setdefault("shape", ",".join(map(str, own)))
-        self._core = SparesJob(list(self.shape), torus, allocation, traffic, given, seed)
+            left = allocation_shape(allocation, list(self.shape))
+            given.setdefault("shape", ",".join(map(str, left)))
+        over = network._core if isinstance(network, Routing) else network
+        self._core = SparesJob(list(self.shape), torus, allocation, traffic, given, seed, over)
 
     @property
     def job_shape(self) -> tuple[int, ...]:

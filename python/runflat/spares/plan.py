@@ -8,6 +8,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from runflat._core import SparesError
+from runflat.machine import load, make
+from runflat.outcome import Refusal
+from runflat.routing import Routing
 from runflat.spares.campaign import Campaign
 from runflat.spares.job import Choices, Job, read_nodes
 
@@ -31,6 +34,9 @@ class SparesPlan(BaseModel):
     pick: str = "random"
     tie: str = "lowest"
     dead: str = ""
+    fold: str | None = None
+    fabric: str | None = None
+    engine: str | None = None
 
     @classmethod
     def read(cls, path: str | Path) -> SparesPlan:
@@ -61,8 +67,30 @@ class SparesPlan(BaseModel):
         job = Job(
             self.shape, self.allocation, torus=self.torus,
             traffic=self.traffic, params=written, seed=self.seed,
+            network=network_of(self.fold, self.fabric, self.engine),
         )  # fmt: skip
         choices = Choices(pick=self.pick, tie=self.tie, victims=self.victims)
         return Campaign(
             job, tuple(self.policies), self.failures, choices, tuple(read_nodes(self.dead))
         )
+
+
+def network_of(fold: str | None, fabric: str | None, engine: str | None) -> str | Routing | None:
+    """Make the network that messages go over: one that the job is folded onto, a routed fabric, or its own grid.
+
+    Raises
+    ------
+    SparesError
+        If both are given, an engine has no fabric, or it refuses the fabric.
+    """
+    if fold is not None and fabric is not None:
+        raise SparesError("a job is folded onto a machine or runs on a fabric: give one of both")
+    if fabric is None:
+        if engine is not None:
+            raise SparesError(f"engine {engine!r} routes a fabric: name one, too")
+        return fold
+    machine = load(fabric) if Path(fabric).exists() else make(fabric)
+    routing = machine.route(engine or "dfsssp")
+    if isinstance(routing, Refusal):
+        raise SparesError(f"{engine or 'dfsssp'} refuses {fabric}: {routing}")
+    return routing

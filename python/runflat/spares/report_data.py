@@ -126,11 +126,13 @@ def slides_report_of(
     policy : str
         The policy.
     traffic, params, words : str, mapping, str
-        The workload of the job, and how the page calls it; messages on channels are known for the stencil alone.
+        The workload of the job, and how the page calls it; messages on channels are known for the stencil alone, over
+        the grid itself.
     command : str
         The command line.
     """
-    messages = stencil_messages(traffic, params or {}, job.job_shape)
+    own = job.network is None
+    messages = stencil_messages(traffic, params or {}, job.job_shape) if own else None
     at = list(job.node_of_rank)
 
     def loads() -> np.ndarray[tuple[int], np.dtype[np.int64]]:

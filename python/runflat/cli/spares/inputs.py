@@ -9,6 +9,7 @@ import click
 
 from runflat.cli.options import read_params
 from runflat.spares import Choices, Job, read_shape
+from runflat.spares.plan import network_of
 
 _OPTIONS = (
     click.option("--shape", required=True, help="Nodes along each dimension, spares included: 24x24x24."),
@@ -17,6 +18,15 @@ _OPTIONS = (
         "--alloc", "allocation", required=True, metavar="qD(r,s)",
         help="Where spares are: 2D(2,1) keeps two sides, each one node thick.",
     ),
+    click.option(
+        "--fold", type=click.Choice(["tofu", "bgq"]),
+        help="The shape is folded onto a machine of more dimensions, which messages go over.",
+    ),
+    click.option(
+        "--fabric", metavar="FILE|NOTATION",
+        help="Messages go over this fabric; its first nodes are those of the shape.",
+    ),
+    click.option("--engine", help="The engine that routes it; default: dfsssp."),
     click.option(
         "--traffic", default="stencil", show_default=True,
         help="Who sends to whom, all at once; `runflat simulate --list-traffic` has the workloads.",
@@ -56,10 +66,15 @@ def read_job(
     traffic: str,
     params: tuple[str, ...],
     seed: int,
+    fold: str | None,
+    fabric: str | None,
+    engine: str | None,
 ) -> Job:
     """Make the job that the options say."""
-    given = read_params(params)
-    return Job(read_shape(shape), allocation, torus=torus, traffic=traffic, params=given, seed=seed)
+    return Job(
+        read_shape(shape), allocation, torus=torus, traffic=traffic, params=read_params(params), seed=seed,
+        network=network_of(fold, fabric, engine),
+    )  # fmt: skip
 
 
 def traffic_words(job: Job, traffic: str, params: tuple[str, ...]) -> str:

@@ -51,6 +51,9 @@ def command(
     shape: str,
     torus: bool,
     allocation: str,
+    fold: str | None,
+    fabric: str | None,
+    engine: str | None,
     traffic: str,
     params: tuple[str, ...],
     pick: str,
@@ -66,7 +69,10 @@ def command(
     as_json: bool,
 ) -> int:
     """Fail random nodes one after the other, many times: best, average and worst collisions."""
-    job = read_job(shape, allocation, torus=torus, traffic=traffic, params=params, seed=seed)
+    job = read_job(
+        shape, allocation, torus=torus, traffic=traffic, params=params, seed=seed,
+        fold=fold, fabric=fabric, engine=engine,
+    )  # fmt: skip
     first, last = read_failures(failures)
     campaign = Campaign(
         job, policies, last, read_choices(pick, tie, victims), tuple(read_nodes(dead))

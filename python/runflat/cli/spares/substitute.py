@@ -59,6 +59,9 @@ def command(
     shape: str,
     torus: bool,
     allocation: str,
+    fold: str | None,
+    fabric: str | None,
+    engine: str | None,
     traffic: str,
     params: tuple[str, ...],
     pick: str,
@@ -75,7 +78,10 @@ def command(
     """Replace failed nodes by spares: the new place of each rank, and what it costs in collisions."""
     if folder is None:
         refuse_unused(["ranks_per_node"], "is for the files that --export writes: add --export DIR")
-    job = read_job(shape, allocation, torus=torus, traffic=traffic, params=params, seed=seed)
+    job = read_job(
+        shape, allocation, torus=torus, traffic=traffic, params=params, seed=seed,
+        fold=fold, fabric=fabric, engine=engine,
+    )  # fmt: skip
     hosts = Hosts.numbered(job.nodes) if hosts_path is None else Hosts.read(hosts_path, job.shape)
     found = job.substitute(policy, hosts.read_nodes(failed), choices=read_choices(pick, tie))
     if page is not None:

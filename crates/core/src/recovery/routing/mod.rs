@@ -26,7 +26,7 @@ pub use lanes::{LaneError, Lanes, SERVICE_LEVELS, SlToVl};
 pub use lft::{Lft, LftError, Routing};
 pub use options::{Compat, RouteOptions};
 pub use order::VisitOrder;
-pub use paths::PathFinder;
+pub use paths::{NoPaths, PathFinder};
 pub use tree::{RouteTree, Step};
 
 use crate::ids::SwitchId;

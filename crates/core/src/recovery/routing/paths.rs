@@ -2,7 +2,34 @@
 
 use super::lft::{Lft, Routing};
 use crate::ids::{ChannelId, EndpointId, NodeId};
+use crate::load::{Paths, TooManySteps};
 use crate::machine::SwitchGraph;
+
+/// Paths that are not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoPaths {
+    /// More nodes than the fabric has.
+    #[error("the shape has {count} nodes, the fabric only {nodes}")]
+    Nodes {
+        /// Asked for.
+        count: usize,
+        /// Of the fabric.
+        nodes: usize,
+    },
+    /// A pair that the tables lose.
+    #[error(
+        "there is no route from node {from} to node {to} (in the fabric's order): take nodes that are joined"
+    )]
+    Pair {
+        /// From.
+        from: u32,
+        /// To.
+        to: u32,
+    },
+    /// Too much.
+    #[error(transparent)]
+    Steps(#[from] TooManySteps),
+}
 
 /// Follows tables from node to node.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +61,29 @@ impl<'g> PathFinder<'g> {
             path.clear();
         }
         ends
+    }
+
+    /// The paths between the first `count` nodes: from node 0 to all of them, then from node 1, and so on; a node's path to
+    /// itself is empty.
+    ///
+    /// # Errors
+    /// If there are not as many nodes, a pair has no route, or the paths are too long together.
+    pub fn between_first(&self, count: usize) -> Result<Paths, NoPaths> {
+        let nodes = self.graph.machine().node_count();
+        if count > nodes {
+            return Err(NoPaths::Nodes { count, nodes });
+        }
+        let (mut paths, mut path) = (Paths::default(), Vec::new());
+        for source in (0..count).map(NodeId::from_index) {
+            for target in (0..count).map(NodeId::from_index) {
+                path.clear();
+                if source != target && self.find(source, target, &mut path).is_none() {
+                    return Err(NoPaths::Pair { from: source.0, to: target.0 });
+                }
+                paths.push(&path)?;
+            }
+        }
+        Ok(paths)
     }
 
     fn follow(

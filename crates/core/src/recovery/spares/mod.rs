@@ -6,6 +6,7 @@
 //! Source: Hori et al., "Overhead of Using Spare Nodes", 2016.
 
 mod allocation;
+mod folding;
 mod line;
 mod method;
 mod nearest;
@@ -14,6 +15,7 @@ mod slide;
 mod substitution;
 
 pub use allocation::{Allocation, AllocationError};
+pub use folding::{Folding, FoldingError};
 pub use method::{Method, MethodError};
 pub use nearest::Tie;
 pub use occupancy::Occupancy;
