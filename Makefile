@@ -33,6 +33,7 @@ bench: $(VENV)/.built $(VENV)/.dev
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/opensm.py
 	$(BIN)/python bench/flit.py
+	$(BIN)/python bench/spares.py
 	$(BIN)/python bench/caminos.py
 
 # The papers' figures and tables, each compared with its record; `papers-full` takes every sample and walks it again.
