@@ -20,12 +20,12 @@ from runflat import spares  # noqa: E402
 REPEATS = 3
 HERE = Path(__file__).parent
 RUNS: tuple[tuple[str, str, str, int], ...] = (
-    ("24x24x24", "3D(2,1)", "hybrid(all)", 128),
-    ("24x24x24", "3D(2,1)", "hybrid(-2D)", 128),
-    ("24x24x24", "3D(2,1)", "0D", 256),
-    ("12x12x12", "3D(2,1)", "hybrid(all)", 1024),
-    ("100x100", "2D(2,1)", "hybrid(all)", 512),
-    ("100x100", "2D(2,1)", "0D", 1024),
+    ("24x24x24", "3D(2,1)", "hybrid(all)", 2048),
+    ("24x24x24", "3D(2,1)", "hybrid(-2D)", 2048),
+    ("24x24x24", "3D(2,1)", "0D", 2048),
+    ("12x12x12", "3D(2,1)", "hybrid(all)", 4096),
+    ("100x100", "2D(2,1)", "hybrid(all)", 8192),
+    ("100x100", "2D(2,1)", "0D", 8192),
 )
 """Shape, allocation, policy, sequences."""
 

@@ -118,6 +118,7 @@ def test_a_campaign_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Mon
     path.write_text(PLAN)
     plan = SparesPlan.read(path)
     monkeypatch.setattr("runflat.spares.store.SAVED_EVERY_S", 0.0)
+    monkeypatch.setattr(spares.Campaign, "chunk", 256)
 
     def stop(done: int, _total: int) -> None:
         if done > 256:

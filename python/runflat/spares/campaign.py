@@ -116,19 +116,27 @@ class Campaign:
                 f"give 1 to {self.job.nodes}; after {most - 1} no spare is left"
             )
 
+    @property
+    def chunk(self) -> int:
+        """Sequences that take some seconds."""
+        return max(64, min(8192, 4_000_000 // (self.failures * len(self.policies))))
+
     def run(
         self,
         sequences: range,
         *,
         progress: Callable[[int], None] | None = None,
-        chunk: int = 256,
+        chunk: int | None = None,
     ) -> list[Tally]:
         """Run sequences of these numbers; counts by policy.
+
+        `chunk` sequences are run at a time, and `progress` is told how many are done.
 
         What a sequence draws depends on the job's seed and its number alone: sums over any partition are the same.
         """
         dead = [self.job.number(node) for node in self.dead]
         sums: list[Tally] | None = None
+        chunk = chunk or self.chunk
         for first in range(sequences.start, sequences.stop, chunk):
             last = min(first + chunk, sequences.stop)
             found = self.job._core.campaign(

@@ -16,7 +16,6 @@ from runflat.spares.campaign import Tally
 from runflat.spares.plan import SparesPlan
 from runflat.study.results import write_whole
 
-CHUNK = 256
 SAVED_EVERY_S = 10.0
 
 
@@ -80,7 +79,7 @@ def run(
     done, sums = (0, None) if fresh else _read(path, key)
     saved = time.monotonic()
     while done < len(todo):
-        more = todo[done : done + CHUNK]
+        more = todo[done : done + campaign.chunk]
         tallies = campaign.run(more)
         sums = tallies if sums is None else [a + b for a, b in zip(sums, tallies, strict=True)]
         done += len(more)

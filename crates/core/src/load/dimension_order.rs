@@ -6,6 +6,8 @@
 //!
 //! Source: Hori et al. 2016 (static XY routing; message collisions on directed channels).
 
+use std::sync::Arc;
+
 use super::{Pair, PairLoad};
 use crate::grid::Grid;
 use crate::ids::NodeId;
@@ -16,7 +18,7 @@ pub struct GridLoad<const Q: usize> {
     lengths: [u32; Q],
     strides: [u32; Q],
     wraps: [bool; Q],
-    places: Vec<Place<Q>>,
+    places: Arc<[Place<Q>]>,
     /// First line along a dimension, up and down.
     bases: [[u32; 2]; Q],
     /// Channels from one line to the next: the longest line, whole words of [`LANES`].
@@ -86,7 +88,7 @@ impl<const Q: usize> GridLoad<Q> {
             line_most: vec![0; lines as usize],
             changed: vec![false; lines as usize],
             look_at: Vec::new(),
-            lines: std::iter::once(lines).chain([0; u16::MAX as usize]).collect(),
+            lines: vec![lines],
             most: 0,
             added: 0,
         }
@@ -281,6 +283,9 @@ impl<const Q: usize> GridLoad<Q> {
             let before = std::mem::replace(&mut self.line_most[line], most);
             if before != most {
                 self.lines[usize::from(before)] -= 1;
+                if self.lines.len() <= usize::from(most) {
+                    self.lines.resize(usize::from(most) + 1, 0);
+                }
                 self.lines[usize::from(most)] += 1;
                 self.most = self.most.max(usize::from(most));
             }
@@ -374,8 +379,7 @@ impl<const Q: usize> PairLoad for GridLoad<Q> {
         self.look();
         self.messages.copy_from_slice(&state.messages);
         self.line_most.copy_from_slice(&state.line_most);
-        let most = self.most.max(state.most);
-        self.lines[..=most].copy_from_slice(&state.lines[..=most]);
+        self.lines.clone_from(&state.lines);
         self.most = state.most;
         state.look_at.iter().for_each(|&line| self.changed[line as usize] = true);
         self.look_at.extend_from_slice(&state.look_at);

@@ -20,7 +20,7 @@ pub use method::{Method, MethodError};
 pub use nearest::Tie;
 pub use occupancy::Occupancy;
 pub use slide::{Move, Slide};
-pub use substitution::{Choices, Pick, Substitutes, Substitution};
+pub use substitution::{Choice, Choices, Pick, Substitutes, Substitution};
 
 #[cfg(test)]
 mod tests;

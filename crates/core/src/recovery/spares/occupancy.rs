@@ -158,6 +158,19 @@ impl Occupancy {
         }
     }
 
+    /// Takes the failure of a node back; it has no rank.
+    pub fn revive(&mut self, node: NodeId) {
+        if self.is_dead(node) {
+            self.set(node, FREE);
+        }
+    }
+
+    /// Whether a line along a dimension through a node has a rank.
+    #[must_use]
+    pub fn line_is_used(&self, node: NodeId, dimension: usize) -> bool {
+        self.used_on(dimension, self.line_of(node, dimension)).iter().any(|&word| word != 0)
+    }
+
     /// Puts a rank, which has left the node it was on, on a free node.
     #[inline]
     pub(super) fn place(&mut self, rank: Rank, to: NodeId) {

@@ -39,6 +39,49 @@ pub enum Substitution {
     NoSpareLeft(Rank),
 }
 
+/// What is to be done about a failed node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// Ranks slide.
+    Slide(Slide),
+    /// Its rank moves to a free node.
+    Nearest(NodeId),
+    /// It has no rank.
+    Nothing,
+    /// No method finds a free node for the rank.
+    NoSpareLeft(Rank),
+}
+
+impl Choice {
+    /// Moves the ranks that have to move, and notes them in `moves`.
+    pub fn carry_out(
+        self,
+        occupancy: &mut Occupancy,
+        failed: NodeId,
+        moves: &mut Vec<Move>,
+    ) -> Substitution {
+        match self {
+            Choice::Slide(chosen) => {
+                slide::slide(occupancy, failed, chosen, moves);
+                Substitution::Slide(chosen.degree())
+            }
+            Choice::Nearest(to) => {
+                if let Some(rank) = occupancy.rank_on(failed) {
+                    occupancy.place(rank, to);
+                    occupancy.vacate(failed, true);
+                    moves.push(Move { rank, from: failed, to });
+                }
+                Substitution::Slide(0)
+            }
+            Choice::Nothing => {
+                occupancy.fail_idle(failed);
+                Substitution::Idle
+            }
+            Choice::NoSpareLeft(rank) => Substitution::NoSpareLeft(rank),
+        }
+    }
+}
+
 /// Substitutes nodes one after the other, and keeps what is needed for it.
 #[derive(Clone, Debug)]
 pub struct Substitutes<'m> {
@@ -64,33 +107,32 @@ impl<'m> Substitutes<'m> {
         stream: &mut Stream,
         moves: &mut Vec<Move>,
     ) -> Substitution {
-        let Some(rank) = occupancy.rank_on(failed) else {
-            occupancy.fail_idle(failed);
-            return Substitution::Idle;
-        };
+        let choice = self.choose(occupancy, failed, stream);
+        choice.carry_out(occupancy, failed, moves)
+    }
+
+    /// Chooses what is to be done about a node that fails.
+    pub fn choose(&mut self, occupancy: &Occupancy, failed: NodeId, stream: &mut Stream) -> Choice {
+        let Some(rank) = occupancy.rank_on(failed) else { return Choice::Nothing };
         for &degree in self.method.degrees() {
             if degree == 0 {
                 let tie = self.choices.tie;
-                if let Some(to) = nearest::nearest(occupancy, failed, tie, stream) {
-                    occupancy.place(rank, to);
-                    occupancy.vacate(failed, true);
-                    moves.push(Move { rank, from: failed, to });
-                    return Substitution::Slide(0);
+                match nearest::nearest(occupancy, failed, tie, stream) {
+                    Some(to) => return Choice::Nearest(to),
+                    None => continue,
                 }
-                continue;
             }
             self.possible.clear();
             slide::possible(occupancy, failed, degree, &mut self.possible);
-            if let Some(chosen) = self.choose(stream) {
+            if let Some(chosen) = self.pick(stream) {
                 self.along[usize::from(chosen.along)] += 1;
-                slide::slide(occupancy, failed, chosen, moves);
-                return Substitution::Slide(degree);
+                return Choice::Slide(chosen);
             }
         }
-        Substitution::NoSpareLeft(rank)
+        Choice::NoSpareLeft(rank)
     }
 
-    fn choose(&self, stream: &mut Stream) -> Option<Slide> {
+    fn pick(&self, stream: &mut Stream) -> Option<Slide> {
         match self.choices.pick {
             Pick::Fixed => self.possible.first().copied(),
             Pick::Random if self.possible.is_empty() => None,

@@ -8,7 +8,9 @@
 use crate::grid::Grid;
 use crate::ids::{NodeId, Rank};
 use crate::load::{MovingLoad, PairLoad};
-use crate::recovery::spares::{Choices, Method, Move, Occupancy, Substitutes, Substitution};
+use crate::recovery::spares::{
+    Choice, Choices, Method, Move, Occupancy, Substitutes, Substitution,
+};
 use crate::rng::Stream;
 
 /// A job whose nodes fail one after the other.
@@ -49,8 +51,15 @@ impl<L: PairLoad> Job<L> {
         failed: NodeId,
         stream: &mut Stream,
     ) -> Substitution {
+        let choice = substitutes.choose(&self.occupancy, failed, stream);
+        self.carry_out(choice, failed)
+    }
+
+    /// Does what was chosen about a node that fails.
+    #[inline]
+    pub fn carry_out(&mut self, choice: Choice, failed: NodeId) -> Substitution {
         self.moves.clear();
-        let done = substitutes.fail(&mut self.occupancy, failed, stream, &mut self.moves);
+        let done = choice.carry_out(&mut self.occupancy, failed, &mut self.moves);
         self.moved.clear();
         self.moved.extend(self.moves.iter().map(|one| (one.rank, one.to)));
         self.load.relocate(&self.moved);

@@ -9,6 +9,7 @@
 mod any;
 mod exhaustive;
 mod job;
+mod together;
 
 pub use any::{AnyJob, Network, any_job};
 pub use exhaustive::{Worst, all_sequences};
@@ -18,7 +19,7 @@ use rayon::prelude::*;
 
 use crate::ids::NodeId;
 use crate::load::PairLoad;
-use crate::recovery::spares::{Choices, Method, Occupancy, Substitutes, Substitution};
+use crate::recovery::spares::{Choices, Method, Occupancy};
 use crate::rng::{Seed, Stream};
 
 /// What is done in every sequence.
@@ -72,18 +73,15 @@ impl Campaign {
             sum.iter_mut().zip(&more).for_each(|(sum, more)| sum.merge(more));
             sum
         };
-        // Whoever starts anew copies the state: not for single sequences.
-        let firsts: Vec<u64> = sequences.clone().step_by(SEQUENCES_A_TASK).collect();
+        // Sequences of one task share what begins alike; whoever starts anew copies the state.
+        let count = sequences.end.saturating_sub(sequences.start);
+        let tasks = TASKS_A_THREAD * rayon::current_num_threads() as u64;
+        let size = (count / tasks).clamp(1, SEQUENCES_A_TASK) as usize;
+        let firsts: Vec<u64> = sequences.clone().step_by(size).collect();
         let task = |&first: &u64| {
-            let mut tallies = empty();
-            for ((method, start), tally) in self.methods.iter().zip(&starts).zip(&mut tallies) {
-                let mut job = start.clone();
-                for sequence in first..sequences.end.min(first + SEQUENCES_A_TASK as u64) {
-                    job.restore(start);
-                    self.sequence(sequence, method, &mut job, tally);
-                }
-            }
-            tallies
+            let own = first..sequences.end.min(first + size as u64);
+            let each = self.methods.iter().zip(&starts);
+            each.map(|(method, start)| together::run(self, method, start, own.clone())).collect()
         };
         firsts.par_iter().map(task).reduce(empty, merged)
     }
@@ -95,40 +93,11 @@ impl Campaign {
         job.fail_all(method, self.choices, &self.dead, &mut stream);
         job
     }
-
-    fn sequence<L: PairLoad>(
-        &self,
-        sequence: u64,
-        method: &Method,
-        job: &mut Job<L>,
-        tally: &mut Tally,
-    ) {
-        let mut failures = self.seed.stream("node failures", sequence);
-        let mut ties = self.seed.stream("slides", sequence);
-        let dimensions = job.occupancy.grid().dimensions();
-        let mut substitutes = Substitutes::new(method, self.choices, dimensions);
-        for failure in 0..self.failures {
-            let Some(failed) = self.victims.draw(&job.occupancy, &mut failures) else { return };
-            match job.fail(&mut substitutes, failed, &mut ties) {
-                Substitution::Slide(degree) => {
-                    tally.count(failure, job.collision_max());
-                    count(&mut tally.degrees[failure], degree);
-                }
-                Substitution::Idle => {
-                    tally.count(failure, job.collision_max());
-                    tally.idle[failure] += 1;
-                }
-                Substitution::NoSpareLeft(_) => {
-                    tally.unrecovered[failure] += 1;
-                    return;
-                }
-            }
-        }
-    }
 }
 
-/// Sequences that one task runs.
-const SEQUENCES_A_TASK: usize = 16;
+/// The most sequences that one task runs, and how many tasks there are at the least for each thread, if there are as many.
+const SEQUENCES_A_TASK: u64 = 4096;
+const TASKS_A_THREAD: u64 = 2;
 
 impl Victims {
     /// The node that fails next; `None` if none is left.
@@ -160,8 +129,16 @@ impl Tally {
         Tally { collisions: rows(), degrees: rows(), idle, unrecovered }
     }
 
-    fn count(&mut self, failure: usize, collision: u32) {
-        count(&mut self.collisions[failure], collision);
+    /// Notes that `sequences` sequences substituted a failed node alike.
+    fn substituted(&mut self, failure: usize, degree: u32, collision: u32, sequences: u64) {
+        count(&mut self.collisions[failure], collision, sequences);
+        count(&mut self.degrees[failure], degree, sequences);
+    }
+
+    /// Notes that a node failed that had no rank.
+    fn idle(&mut self, failure: usize, collision: u32) {
+        count(&mut self.collisions[failure], collision, 1);
+        self.idle[failure] += 1;
     }
 
     /// Adds what came out of other sequences.
@@ -183,12 +160,15 @@ impl Tally {
     }
 }
 
-/// Counts one more of a value.
+/// Counts so many more of a value.
 #[inline]
-fn count(row: &mut Vec<u64>, value: u32) {
+fn count(row: &mut Vec<u64>, value: u32, more: u64) {
     let at = value as usize;
     if row.len() <= at {
         row.resize(at + 1, 0);
     }
-    row[at] += 1;
+    row[at] += more;
 }
+
+#[cfg(test)]
+mod tests;
