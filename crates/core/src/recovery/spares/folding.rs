@@ -150,8 +150,8 @@ mod tests {
             sorted.sort_unstable();
             assert!(sorted.is_sorted_by(|one, next| one < next), "two nodes on one");
             for node in (0..grid.node_count()).map(NodeId::from_index) {
-                for dimension in 0..shape.len() {
-                    if grid.coordinate(node, dimension) + 1 < shape[dimension] {
+                for (dimension, &length) in shape.iter().enumerate() {
+                    if grid.coordinate(node, dimension) + 1 < length {
                         let next = NodeId(node.0 + grid.stride(dimension));
                         assert_eq!(folding.network.hops(on[node.index()], on[next.index()]), 1);
                     }
