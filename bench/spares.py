@@ -12,10 +12,10 @@ from pathlib import Path
 # Before the core is loaded: its threads are counted once.
 os.environ["RAYON_NUM_THREADS"] = "1"
 
-import record  # noqa: E402
-from record import timed  # noqa: E402
+import record
+from record import timed
 
-from runflat import spares  # noqa: E402
+from runflat import spares
 
 REPEATS = 3
 HERE = Path(__file__).parent

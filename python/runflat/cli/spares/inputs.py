@@ -7,9 +7,12 @@ from typing import Any
 
 import click
 
+from runflat import _core
 from runflat.cli.options import read_params
 from runflat.spares import Choices, Job, read_shape
 from runflat.spares.plan import network_of
+
+WORKLOADS = ", ".join(part["name"] for part in _core.workloads())
 
 _OPTIONS = (
     click.option("--shape", required=True, help="Nodes along each dimension, spares included: 24x24x24."),
@@ -29,7 +32,7 @@ _OPTIONS = (
     click.option("--engine", help="The engine that routes it; default: dfsssp."),
     click.option(
         "--traffic", default="stencil", show_default=True,
-        help="Who sends to whom, all at once; `runflat simulate --list-traffic` has the workloads.",
+        help=f"Who sends to whom, all at once; of several phases the first. One of: {WORKLOADS}.",
     ),
     click.option(
         "--param", "-p", "params", multiple=True, metavar="NAME=VALUE",

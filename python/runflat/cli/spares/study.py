@@ -97,7 +97,6 @@ def command(
             campaign, tallies, samples, first=first, traffic=words, command=command_line()
         )
         write_output(page, render_spares_study(report_of))
-    lost = any(row.unrecoverable > 0 for row in rows)
     if as_json:
         values = {
             "shape": list(job.shape),
@@ -105,7 +104,7 @@ def command(
             "samples": samples,
             "rows": [asdict(row) for row in rows],
         }
-        print_json("no_spare_left" if lost else "done", values, seed=seed)
+        print_json("done", values, seed=seed)
         return 0
     for policy in dict.fromkeys(row.policy for row in rows):
         show_table(_table(policy, [row for row in rows if row.policy == policy]))
