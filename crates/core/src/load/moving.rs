@@ -198,9 +198,10 @@ impl<L: PairLoad> MovingLoad<L> {
             self.before_it[rank.index()] = self.before.rank_on[to.index()];
         }
         moved.iter().for_each(|(rank, to)| self.after.rank_on[to.index()] = rank.0);
-        self.choose_pairing(moved);
+        let partners = self.partners.clone();
+        self.choose_pairing(&partners, moved);
         for &(rank, _) in moved {
-            self.reroute(rank.0);
+            self.reroute(&partners, rank.0);
         }
         for kind in self.kinds.iter_mut().flatten() {
             self.load.reroute_all(&kind.rerouted);
@@ -216,13 +217,12 @@ impl<L: PairLoad> MovingLoad<L> {
     }
 
     /// Finds out, by the one in the middle, how messages to ranks that stay are paired best.
-    fn choose_pairing(&mut self, moved: &[(Rank, NodeId)]) {
+    fn choose_pairing(&mut self, partners: &Partners, moved: &[(Rank, NodeId)]) {
         let middle = moved.get(moved.len() / 2).filter(|_| moved.len() > 1);
         for (sends, kinds) in [true, false].into_iter().zip(&mut self.kinds) {
             kinds.iter_mut().for_each(|kind| kind.by_rank = true);
             let Some(&(rank, to)) = middle else { continue };
             let from = self.before.node_of[rank.index()];
-            let partners = self.partners.clone();
             let sources = partners.sources.as_ref().filter(|_| !sends);
             let row = sources.unwrap_or(&partners.targets).of(rank.index());
             for (kind, &partner) in
@@ -235,8 +235,7 @@ impl<L: PairLoad> MovingLoad<L> {
     }
 
     /// Brings the messages that a moved rank sends, or that ranks which stay send to it, to where they are now.
-    fn reroute(&mut self, rank: u32) {
-        let partners = self.partners.clone();
+    fn reroute(&mut self, partners: &Partners, rank: u32) {
         let (to, other) = (self.after.node_of[rank as usize], self.before_it[rank as usize]);
         let from = self.before.node_of[rank as usize];
         let own = Moved { from, to, left_for_good: self.after.rank_on[from.index()] == NOBODY };
@@ -245,6 +244,9 @@ impl<L: PairLoad> MovingLoad<L> {
             if other == NOBODY { &[] } else { partners.targets.of(other as usize) };
         for number in 0..row.len().max(before.len()) {
             let (new, old) = (at(row, number), at(before, number));
+            if new == NOBODY && old == NOBODY {
+                continue;
+            }
             // Where both ends went the same way, what was there before is there again.
             let same = new != NOBODY && self.before_it[new as usize] == old && old < STAYS;
             if same && !own.left_for_good {

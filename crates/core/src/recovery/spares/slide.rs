@@ -50,15 +50,14 @@ pub fn possible(occupancy: &Occupancy, failed: NodeId, degree: u32, found: &mut 
     let dimensions = occupancy.grid().dimensions();
     for slice in (1..1u32 << dimensions).filter(|slice| slice.count_ones() == degree) {
         for along in (0..dimensions).filter(|along| slice >> along & 1 == 1) {
-            let slice = Slice { occupancy, failed, slice, along };
-            let steps = |up| slice.steps(up);
-            let bits = slice.slice as u8;
-            let slide = |up, steps| Slide { slice: bits, along: along as u8, up, steps };
-            found.extend(match (steps(true), steps(false)) {
-                (Some(up), Some(down)) if down < up => Some(slide(false, down)),
-                (Some(up), _) => Some(slide(true, up)),
-                (None, down) => down.map(|down| slide(false, down)),
-            });
+            let bits = slice as u8;
+            let shortest = Slice { occupancy, failed, slice, along }.shortest();
+            found.extend(shortest.map(|(up, steps)| Slide {
+                slice: bits,
+                along: along as u8,
+                up,
+                steps,
+            }));
         }
     }
 }
@@ -142,16 +141,27 @@ struct Slice<'o> {
 }
 
 impl Slice<'_> {
-    /// Steps to the nearest plane in which all lines have free nodes for their ranks.
+    /// The direction of, and the steps to, the nearest plane in which all lines have free nodes for their ranks; upwards if
+    /// there are two.
     #[inline]
-    fn steps(&self, up: bool) -> Option<u32> {
+    fn shortest(&self) -> Option<(bool, u32)> {
         let (occupancy, along) = (self.occupancy, self.along);
         let at = occupancy.coordinate(self.failed, along);
         // The line of the failed node needs a free node in any case.
         let free = occupancy.free_on(along, occupancy.line_of(self.failed, along));
-        let line = line(occupancy, along, up);
-        let mut ends = line.steps(free, at);
-        ends.find(|&steps| self.slice.is_power_of_two() || self.fits(line, at, steps))
+        if free.iter().all(|&word| word == 0) {
+            return None;
+        }
+        let steps = |up| {
+            let line = line(occupancy, along, up);
+            let fits = |steps: &u32| self.slice.is_power_of_two() || self.fits(line, at, *steps);
+            line.steps(free, at).find(fits)
+        };
+        match (steps(true), steps(false)) {
+            (Some(up), Some(down)) if down < up => Some((false, down)),
+            (Some(up), _) => Some((true, up)),
+            (None, down) => down.map(|down| (false, down)),
+        }
     }
 
     /// Whether, in the plane `steps` away, the nodes are free wherever a rank stands in a plane before.
