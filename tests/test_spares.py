@@ -39,6 +39,41 @@ def test_substitute_prints_the_keys_that_scripts_rely_on() -> None:
         assert moved.get(rank, (node, node)) == (before[rank], node)
 
 
+def test_fewer_messages_at_a_time_collide_less_and_take_more_rounds() -> None:
+    failed = [(3, 3, 3), (5, 2, 6), (1, 7, 4), (2, 5, 5)]
+    found = {
+        sends: spares.Job("9x9x9", "3D(2,1)", sends=sends).substitute("0D", failed)
+        for sends in (1, 4, 10, None)
+    }
+    assert found[10] == found[None]
+    assert found[1].collision_max <= found[4].collision_max <= found[None].collision_max
+    assert [found[sends].rounds_before for sends in (1, 4, 10)] == [6, 2, 1]
+    assert found[1].rounds >= found[None].collision_max
+    assert all(len(step.collisions) == 6 for step in found[1].steps)
+
+
+def test_collectives_are_counted_phase_by_phase() -> None:
+    job = spares.Job("5x5", "2D(2,1)", traffic="barrier")
+    found = job.substitute("0D", [(1, 1), (2, 3)])
+    assert len(found.steps[-1].collisions) > 1
+    assert found.rounds == sum(found.steps[-1].collisions)
+    words = (
+        "spares",
+        "study",
+        "--alloc",
+        "2D(2,1)",
+        "--traffic",
+        "exchange",
+        "--samples",
+        "2",
+        "--shape",
+    )
+    assert run(*words, "9x9").status == 0
+    answer = run(*words, "12x12")
+    assert answer.status == 2
+    assert "exchange has 120 phases, at most 64 are kept" in answer.err
+
+
 def test_running_out_of_spares_is_an_outcome() -> None:
     answer = run(
         "spares", "substitute", "--shape", "8x8", "--alloc", "2D(2,1)", "--fail", "9,20,30",

@@ -340,6 +340,7 @@ class SparesJob:
         traffic: str,
         params: Mapping[str, str],
         seed: int,
+        sends: int | None,
         network: str | Routing | None,
     ) -> SparesJob: ...
     @property
@@ -351,7 +352,7 @@ class SparesJob:
     @property
     def node_of_rank(self) -> list[int]: ...
     @property
-    def collision_max(self) -> int: ...
+    def collisions(self) -> list[int]: ...
     def substitute(
         self, policy: str, failed: Sequence[int], choices: Mapping[str, str], seed: int
     ) -> dict[str, Any]: ...

@@ -143,3 +143,16 @@ def test_claims_are_held_by_records() -> None:
     )
     tree = {r["failures"]: r for r in record("fat-tree") if r["policy"] == hybrid}
     assert float(tree["20"]["average"]) <= 1.2 * 6 < float(tree["91"]["average"])
+
+
+def test_collectives_are_as_recorded() -> None:
+    done = subprocess.run(
+        [sys.executable, str(PAPER / "collectives.py")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = record("collectives")
+    assert all(0.9 < float(row[failures]) < 1.25 for row in rows for failures in ("1", "10", "60"))

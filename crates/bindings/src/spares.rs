@@ -16,7 +16,7 @@ use runflat_core::recovery::spares::{
 };
 use runflat_core::rng::Seed;
 use runflat_core::sim::montecarlo::{
-    AnyJob, Campaign, Network, Step, Tally, Victims, Worst, any_job, shape_kept,
+    AnyJob, Campaign, Network, Step, Tally, Victims, Worst, any_job, rounds_of, shape_kept,
 };
 use runflat_core::workload;
 
@@ -79,6 +79,9 @@ impl ChoiceNames {
     }
 }
 
+/// Most phases of a workload; each keeps loads of its own.
+const PHASES_MAX: u64 = 64;
+
 const PICKS: [(&str, Pick); 3] =
     [("random", Pick::Random), ("fixed", Pick::Fixed), ("uneven", Pick::Uneven)];
 const TIES: [(&str, Tie); 4] = [
@@ -99,9 +102,9 @@ fn named<T: Copy>(what: &str, given: &str, all: &[(&str, T)]) -> PyResult<T> {
 
 #[pymethods]
 impl SparesJob {
-    /// A job on all nodes but the spares of `allocation`, with the messages of one phase of a workload.
+    /// A job on all nodes but the spares of `allocation`, with the messages of a workload, of which a rank sends at most `sends` at a time.
     #[new]
-    #[pyo3(signature = (lengths, torus, allocation, traffic, params, seed, network))]
+    #[pyo3(signature = (lengths, torus, allocation, traffic, params, seed, sends, network))]
     fn new(
         lengths: Vec<u32>,
         torus: bool,
@@ -109,6 +112,7 @@ impl SparesJob {
         traffic: &str,
         params: Given,
         seed: u64,
+        sends: Option<u32>,
         network: Option<NetworkName<'_>>,
     ) -> PyResult<Self> {
         let grid = Arc::new(Grid::new(&lengths, torus).map_err(raise::<SparesError>)?);
@@ -117,12 +121,23 @@ impl SparesJob {
         let occupancy = Occupancy::new(grid, &allocation).map_err(raise::<SparesError>)?;
         let bound = workload::bind(traffic, &params).map_err(raise::<WorkloadError>)?;
         let ranks = occupancy.node_of().len() as u32;
-        let phase = bound.phase(ranks, 0, Seed(seed)).map_err(raise::<WorkloadError>)?;
+        let count = bound.phase_count(ranks).map_err(raise::<WorkloadError>)?;
+        if count > PHASES_MAX {
+            let message = format!(
+                "{traffic} has {count} phases, at most {PHASES_MAX} are kept: take a shorter one"
+            );
+            return Err(raise::<SparesError>(message));
+        }
+        let mut rounds = Vec::new();
+        for index in 0..count {
+            let phase = bound.phase(ranks, index, Seed(seed)).map_err(raise::<WorkloadError>)?;
+            rounds.extend(rounds_of(&phase, sends.unwrap_or(u32::MAX)));
+        }
         let network = match network {
             Some(name) => name.read(occupancy.grid())?,
             None => Network::Own,
         };
-        let job = any_job(occupancy, &phase, network);
+        let job = any_job(occupancy, &rounds, network);
         Ok(SparesJob { job, shape })
     }
 
@@ -150,10 +165,10 @@ impl SparesJob {
         self.job.occupancy().node_of().iter().map(|node| node.0).collect()
     }
 
-    /// The largest collision before anything fails.
+    /// The largest collision of each round before anything fails.
     #[getter]
-    fn collision_max(&self) -> u32 {
-        self.job.collision_max_before()
+    fn collisions(&self) -> Vec<u32> {
+        self.job.collisions_before()
     }
 
     /// Nodes fail in turn: what each led to, and who is where afterwards.
@@ -287,7 +302,8 @@ fn step_fields<'py>(py: Python<'py>, grid: &Grid, step: &Step) -> PyResult<Bound
     fields.set_item("moves", moves.collect::<Vec<_>>())?;
     let hops = step.moves.iter().map(|one| grid.hops(one.from, one.to));
     fields.set_item("hops_max", hops.max().unwrap_or(0))?;
-    fields.set_item("collision_max", step.collision_max)?;
+    fields.set_item("collision_max", step.collision_max())?;
+    fields.set_item("collisions", &step.collisions)?;
     Ok(fields)
 }
 

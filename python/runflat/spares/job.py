@@ -64,6 +64,8 @@ class Step:
         The longest of the moves, in hops.
     collision_max : int
         The largest collision afterwards: most messages on one channel; 1 is none.
+    collisions : list of int
+        The same of each round: a phase of the traffic, or what ranks send at a time.
     """
 
     failed: int
@@ -72,6 +74,7 @@ class Step:
     moves: list[Move]
     hops_max: int
     collision_max: int
+    collisions: list[int]
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,8 @@ class Substitution:
         Rounds in which data moves: one a failure, since the ranks of a slide move all at once.
     collision_max_before, collision_max : int
         The largest collision before and after.
+    rounds_before, rounds : int
+        The largest collisions of all rounds together, before and after: about how many times of one message they take.
     shape_kept : bool
         Whether ranks still stand as a grid of the job's shape, as tuned collectives need it.
     spares_left : int
@@ -108,6 +113,8 @@ class Substitution:
     migration_steps: int
     collision_max_before: int
     collision_max: int
+    rounds_before: int
+    rounds: int
     shape_kept: bool
     spares_left: int
 
@@ -147,11 +154,14 @@ class Job:
     torus : bool
         Whether the network closes around.
     traffic : str
-        A workload; of several phases the first. The default is the stencil with `2 d + 1` points.
+        A workload of at most 64 phases, one after the other. The default is the stencil with `2 d + 1` points.
     params : mapping
         Its parameters; `shape` of a stencil is that of the job.
     seed : int
         The one seed.
+    sends : int, optional
+        Messages that a node sends at a time (the paper's Table 2: 4 on the K computer, 10 on BG/Q, 1 on TSUBAME), in the order in
+        which the traffic has them; the default is all.
     network : str or Routing, optional
         Where messages go: over the grid itself; over a larger machine that it is folded onto, `tofu` or `bgq`; or over a
         routed fabric whose first nodes, in its order, are those of the grid.
@@ -171,6 +181,7 @@ class Job:
         traffic: str = "stencil",
         params: Mapping[str, object] | None = None,
         seed: int = 1,
+        sends: int | None = None,
         network: str | Routing | None = None,
     ) -> None:
         self.shape = read_shape(shape) if isinstance(shape, str) else tuple(shape)
@@ -178,12 +189,17 @@ class Job:
         self.torus = torus
         self.seed = seed
         self.network = network
+        self.sends = sends
+        if sends is not None and sends < 1:
+            raise SparesError(f"a node sends at least 1 message at a time, got {sends}")
         given = {name: str(value) for name, value in (params or {}).items()}
         if traffic.strip().lower() == "stencil":
             left = allocation_shape(allocation, list(self.shape))
             given.setdefault("shape", ",".join(map(str, left)))
         over = network._core if isinstance(network, Routing) else network
-        self._core = SparesJob(list(self.shape), torus, allocation, traffic, given, seed, over)
+        self._core = SparesJob(
+            list(self.shape), torus, allocation, traffic, given, seed, sends, over
+        )
 
     @property
     def job_shape(self) -> tuple[int, ...]:
@@ -213,7 +229,12 @@ class Job:
     @property
     def collision_max(self) -> int:
         """The largest collision before anything fails; 1 is none."""
-        return self._core.collision_max
+        return max(self._core.collisions, default=0)
+
+    @property
+    def round_count(self) -> int:
+        """Number of rounds of messages: phases of the traffic, or more where a node sends fewer at a time."""
+        return len(self._core.collisions)
 
     def number(self, node: Node) -> int:
         """Give the number of a node named by number or coordinates."""
@@ -331,6 +352,8 @@ class Job:
             migration_steps=sum(bool(step.moves) for step in steps),
             collision_max_before=self.collision_max,
             collision_max=steps[-1].collision_max if steps else self.collision_max,
+            rounds_before=sum(self._core.collisions),
+            rounds=sum(steps[-1].collisions if steps else self._core.collisions),
             shape_kept=found["shape_kept"] and reason is None,
             spares_left=found["free"],
         )

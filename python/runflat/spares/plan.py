@@ -34,6 +34,7 @@ class SparesPlan(BaseModel):
     pick: str = "random"
     tie: str = "lowest"
     dead: str = ""
+    sends: int | None = Field(None, ge=1)
     fold: str | None = None
     fabric: str | None = None
     engine: str | None = None
@@ -67,7 +68,7 @@ class SparesPlan(BaseModel):
         job = Job(
             self.shape, self.allocation, torus=self.torus,
             traffic=self.traffic, params=written, seed=self.seed,
-            network=network_of(self.fold, self.fabric, self.engine),
+            sends=self.sends, network=network_of(self.fold, self.fabric, self.engine),
         )  # fmt: skip
         choices = Choices(pick=self.pick, tie=self.tie, victims=self.victims)
         return Campaign(

@@ -32,11 +32,15 @@ _OPTIONS = (
     click.option("--engine", help="The engine that routes it; default: dfsssp."),
     click.option(
         "--traffic", default="stencil", show_default=True,
-        help=f"Who sends to whom, all at once; of several phases the first. One of: {WORKLOADS}.",
+        help=f"Who sends to whom, phases one after the other. One of: {WORKLOADS}.",
     ),
     click.option(
         "--param", "-p", "params", multiple=True, metavar="NAME=VALUE",
         help="A parameter of the traffic, as points=9P or periodic=true; may be repeated.",
+    ),
+    click.option(
+        "--sends", type=click.IntRange(1), metavar="N",
+        help="Messages that a node sends at a time; default: all. K computer 4, BG/Q 10, one HCA 1.",
     ),
     click.option(
         "--pick", type=click.Choice(["random", "fixed", "uneven"]), default="random",
@@ -69,6 +73,7 @@ def read_job(
     traffic: str,
     params: tuple[str, ...],
     seed: int,
+    sends: int | None,
     fold: str | None,
     fabric: str | None,
     engine: str | None,
@@ -76,7 +81,7 @@ def read_job(
     """Make the job that the options say."""
     return Job(
         read_shape(shape), allocation, torus=torus, traffic=traffic, params=read_params(params), seed=seed,
-        network=network_of(fold, fabric, engine),
+        sends=sends, network=network_of(fold, fabric, engine),
     )  # fmt: skip
 
 

@@ -56,6 +56,7 @@ def command(
     engine: str | None,
     traffic: str,
     params: tuple[str, ...],
+    sends: int | None,
     pick: str,
     tie: str,
     policies: tuple[str, ...],
@@ -71,7 +72,7 @@ def command(
     """Fail random nodes one after the other, many times: best, average and worst collisions."""
     job = read_job(
         shape, allocation, torus=torus, traffic=traffic, params=params, seed=seed,
-        fold=fold, fabric=fabric, engine=engine,
+        sends=sends, fold=fold, fabric=fabric, engine=engine,
     )  # fmt: skip
     first, last = read_failures(failures)
     campaign = Campaign(

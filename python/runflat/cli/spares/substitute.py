@@ -64,6 +64,7 @@ def command(
     engine: str | None,
     traffic: str,
     params: tuple[str, ...],
+    sends: int | None,
     pick: str,
     tie: str,
     failed: str,
@@ -80,7 +81,7 @@ def command(
         refuse_unused(["ranks_per_node"], "is for the files that --export writes: add --export DIR")
     job = read_job(
         shape, allocation, torus=torus, traffic=traffic, params=params, seed=seed,
-        fold=fold, fabric=fabric, engine=engine,
+        sends=sends, fold=fold, fabric=fabric, engine=engine,
     )  # fmt: skip
     hosts = Hosts.numbered(job.nodes) if hosts_path is None else Hosts.read(hosts_path, job.shape)
     found = job.substitute(policy, hosts.read_nodes(failed), choices=read_choices(pick, tie))
@@ -129,6 +130,8 @@ def _values(found: Substitution, policy: str) -> dict[str, object]:
         "moved": [asdict(move) for move in found.moved],
         "collisions_max": found.collision_max,
         "collisions_max_before": found.collision_max_before,
+        "rounds": found.rounds,
+        "rounds_before": found.rounds_before,
         "migration_steps": found.migration_steps,
         "hops_max": max((step.hops_max for step in found.steps), default=0),
         "shape_kept": found.shape_kept,
@@ -139,6 +142,10 @@ def _values(found: Substitution, policy: str) -> dict[str, object]:
 
 def _show(job: Job, found: Substitution, policy: str, hosts: Hosts) -> None:
     click.echo(substitution_answer(job, found, policy))
+    rounds = []
+    if job.round_count > 1:
+        times = f"{found.rounds} times of a message, {found.rounds_before} before"
+        rounds.append((f"{job.round_count} rounds of traffic", times))
     show_table(
         facts(
             [
@@ -148,6 +155,7 @@ def _show(job: Job, found: Substitution, policy: str, hosts: Hosts) -> None:
                     "kept" if found.shape_kept else "lost: tuned collectives may fall back",
                 ),
                 ("rounds of migration", found.migration_steps),
+                *rounds,
             ]
         )
     )

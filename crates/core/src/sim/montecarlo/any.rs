@@ -15,8 +15,8 @@ use crate::traffic::Traffic;
 pub trait AnyJob: Send + Sync {
     /// Who is where before anything fails.
     fn occupancy(&self) -> &Occupancy;
-    /// The largest collision before anything fails.
-    fn collision_max_before(&self) -> u32;
+    /// The largest collision of each round before anything fails.
+    fn collisions_before(&self) -> Vec<u32>;
     /// See [`Job::fail_all`]; the job itself stays as it is. Tells who is where afterwards, too.
     fn replay(
         &self,
@@ -36,8 +36,8 @@ impl<L: PairLoad> AnyJob for Job<L> {
         &self.occupancy
     }
 
-    fn collision_max_before(&self) -> u32 {
-        self.clone().collision_max()
+    fn collisions_before(&self) -> Vec<u32> {
+        self.clone().collisions()
     }
 
     fn replay(
@@ -72,13 +72,13 @@ pub enum Network {
     Routed(Arc<Paths>, usize),
 }
 
-/// A job with these messages on a network.
+/// A job with these messages, round by round, on a network.
 ///
 /// # Panics
 /// If there are not as many ranks as the messages are for.
 #[must_use]
-pub fn any_job(occupancy: Occupancy, traffic: &Traffic, network: Network) -> Box<dyn AnyJob> {
-    let partners = Arc::new(Partners::new(traffic));
+pub fn any_job(occupancy: Occupancy, rounds: &[Traffic], network: Network) -> Box<dyn AnyJob> {
+    let partners: Vec<_> = rounds.iter().map(|round| Arc::new(Partners::new(round))).collect();
     let nodes = occupancy.grid().node_count();
     match network {
         Network::Own => {
@@ -94,7 +94,7 @@ pub fn any_job(occupancy: Occupancy, traffic: &Traffic, network: Network) -> Box
 
 fn on_grid(
     occupancy: Occupancy,
-    partners: Arc<Partners>,
+    partners: Vec<Arc<Partners>>,
     grid: &Grid,
     stands_on: Option<Arc<[NodeId]>>,
 ) -> Box<dyn AnyJob> {
@@ -114,10 +114,13 @@ fn on_grid(
 
 fn job<L: PairLoad + 'static>(
     occupancy: Occupancy,
-    partners: Arc<Partners>,
+    partners: Vec<Arc<Partners>>,
     load: L,
 ) -> Box<dyn AnyJob> {
     let nodes = occupancy.grid().node_count();
-    let load = MovingLoad::new(partners, load, occupancy.node_of(), nodes);
-    Box::new(Job::new(occupancy, load))
+    let rounds = partners
+        .into_iter()
+        .map(|round| MovingLoad::new(round, load.clone(), occupancy.node_of(), nodes));
+    let rounds = rounds.collect();
+    Box::new(Job::new(occupancy, rounds))
 }

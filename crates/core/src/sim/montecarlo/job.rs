@@ -12,13 +12,15 @@ use crate::recovery::spares::{
     Choice, Choices, Method, Move, Occupancy, Substitutes, Substitution,
 };
 use crate::rng::Stream;
+use crate::traffic::Traffic;
 
 /// A job whose nodes fail one after the other.
 #[derive(Clone, Debug)]
 pub struct Job<L> {
     /// Who is where.
     pub occupancy: Occupancy,
-    load: MovingLoad<L>,
+    /// By round: messages of different rounds never meet.
+    rounds: Vec<MovingLoad<L>>,
     moves: Vec<Move>,
     moved: Vec<(Rank, NodeId)>,
 }
@@ -32,15 +34,15 @@ pub struct Step {
     pub substitution: Substitution,
     /// Ranks that moved, each named once.
     pub moves: Vec<Move>,
-    /// The largest collision afterwards.
-    pub collision_max: u32,
+    /// The largest collision of each round afterwards.
+    pub collisions: Vec<u32>,
 }
 
 impl<L: PairLoad> Job<L> {
-    /// A job with its messages where its ranks are.
+    /// A job with its messages where its ranks are, round by round.
     #[must_use]
-    pub fn new(occupancy: Occupancy, load: MovingLoad<L>) -> Self {
-        Job { occupancy, load, moves: Vec::new(), moved: Vec::new() }
+    pub fn new(occupancy: Occupancy, rounds: Vec<MovingLoad<L>>) -> Self {
+        Job { occupancy, rounds, moves: Vec::new(), moved: Vec::new() }
     }
 
     /// A node fails: ranks move, and their messages with them.
@@ -62,7 +64,7 @@ impl<L: PairLoad> Job<L> {
         let done = choice.carry_out(&mut self.occupancy, failed, &mut self.moves);
         self.moved.clear();
         self.moved.extend(self.moves.iter().map(|one| (one.rank, one.to)));
-        self.load.relocate(&self.moved);
+        self.rounds.iter_mut().for_each(|load| load.relocate(&self.moved));
         done
     }
 
@@ -79,8 +81,8 @@ impl<L: PairLoad> Job<L> {
         let mut steps = Vec::new();
         for &failed in failed {
             let substitution = self.fail(&mut substitutes, failed, stream);
-            let (moves, collision_max) = (self.moves.clone(), self.collision_max());
-            steps.push(Step { failed, substitution, moves, collision_max });
+            let (moves, collisions) = (self.moves.clone(), self.collisions());
+            steps.push(Step { failed, substitution, moves, collisions });
             if matches!(substitution, Substitution::NoSpareLeft(_)) {
                 break;
             }
@@ -88,23 +90,49 @@ impl<L: PairLoad> Job<L> {
         steps
     }
 
-    /// The largest collision.
+    /// The largest collision of any round.
     #[inline]
     pub fn collision_max(&mut self) -> u32 {
-        self.load.collision_max()
+        self.rounds.iter_mut().map(MovingLoad::collision_max).max().unwrap_or(0)
     }
 
-    /// Its messages.
-    #[must_use]
-    pub fn load(&self) -> &MovingLoad<L> {
-        &self.load
+    /// The largest collision of each round: about what the round takes, in times of one message.
+    pub fn collisions(&mut self) -> Vec<u32> {
+        self.rounds.iter_mut().map(MovingLoad::collision_max).collect()
     }
 
     /// Goes back to a state kept before, of the same job.
     pub fn restore(&mut self, state: &Self) {
         self.occupancy.restore(&state.occupancy);
-        self.load.restore(&state.load);
+        self.rounds.iter_mut().zip(&state.rounds).for_each(|(own, kept)| own.restore(kept));
     }
+}
+
+impl Step {
+    /// The largest collision of any round afterwards.
+    #[must_use]
+    pub fn collision_max(&self) -> u32 {
+        self.collisions.iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// Messages in rounds, each rank sending at most `sends` at a time, in the order it posts them.
+///
+/// Source: Hori et al. 2016, Table 2 (1, 4 and 10 simultaneous sends).
+#[must_use]
+pub fn rounds_of(traffic: &Traffic, sends: u32) -> Vec<Traffic> {
+    let mut sent = vec![0u32; traffic.ranks as usize];
+    let mut rounds: Vec<Traffic> = Vec::new();
+    for &message in &traffic.messages {
+        let own = &mut sent[message.source.index()];
+        let round = (*own / sends.max(1)) as usize;
+        *own += 1;
+        if rounds.len() <= round {
+            rounds.resize(round + 1, Traffic { ranks: traffic.ranks, messages: Vec::new() });
+        }
+        rounds[round].messages.push(message);
+    }
+    rounds
 }
 
 /// Whether ranks still stand as a grid of that shape: along each dimension in order, where only the coordinate along it counts.

@@ -13,7 +13,7 @@ mod together;
 
 pub use any::{AnyJob, Network, any_job};
 pub use exhaustive::{Worst, all_sequences};
-pub use job::{Job, Step, shape_kept};
+pub use job::{Job, Step, rounds_of, shape_kept};
 
 use rayon::prelude::*;
 

@@ -20,7 +20,7 @@ fn job(lengths: [u32; 3], torus: bool) -> Job<GridLoad<3>> {
     let partners = Arc::new(Partners::new(&traffic));
     let load = GridLoad::<3>::new(&grid);
     let load = MovingLoad::new(partners, load, occupancy.node_of(), grid.node_count());
-    Job::new(occupancy, load)
+    Job::new(occupancy, vec![load])
 }
 
 /// Sequences one by one, each from the start.
@@ -102,7 +102,7 @@ fn the_worst_of_all_sequences_is_no_better_than_any_drawn() {
         assert!(drawn.len() as u32 - 1 <= one.collision_max);
         let steps =
             start.clone().fail_all(&method, choices, &one.sequence, &mut Seed(1).stream("x", 0));
-        assert_eq!(steps.last().map(|step| step.collision_max), Some(one.collision_max));
+        assert_eq!(steps.last().map(Step::collision_max), Some(one.collision_max));
     }
     let ranks = start.occupancy.node_of().len() as u64;
     assert_eq!(worst[2].recovered + worst[2].unrecovered, ranks.pow(3));
