@@ -122,6 +122,14 @@ def test_dead_nodes_are_left_before_the_first_failure() -> None:
     assert [row.unrecoverable for row in rows][-3:] == [0, 1, 1]
 
 
+def test_more_dead_nodes_than_spares_leave_no_job_to_run() -> None:
+    job = spares.Job("5x5", "2D(1,1)")
+    campaign = spares.Campaign(job, ["0D", "2D"], 2, dead=[0, 1, 2])
+    rows = campaign.rows(campaign.run(range(20)), 20)
+    assert [row.unrecoverable for row in rows] == [0, 0, 1, 1]
+    assert rows[2].average is None
+
+
 def test_idle_spares_fail_where_that_is_asked_for() -> None:
     job = spares.Job("5x5", "2D(2,1)")
     campaign = spares.Campaign(job, ["0D"], 8, spares.Choices(victims="alive"))
@@ -189,14 +197,17 @@ def test_a_campaign_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Mon
             "3D(2,1) is for 3 dimensions, the machine has 2: 8x8",
         ),
         (("--alloc", "2D", "--fail", "1"), "an allocation is written as `2D(2,1)`"),
-        (("--alloc", "2D(2,1)", "--fail", "x"), "x"),
+        (("--alloc", "2D(2,1)", "--fail", "x"), "there is no host 'x' among the 64"),
         (("--alloc", "2D(2,1)", "--fail", "1,1"), "node 1 fails twice"),
         (
             ("--alloc", "2D(2,1)", "--fail", "1", "--policy", "3D"),
             "the network has 2: give at most 2D",
         ),
         (("--alloc", "2D(2,1)", "--fail", "1", "--policy", "best"), "a method is written as"),
-        (("--alloc", "2D(2,1)", "--fail", "1", "-p", "points=27"), "27"),
+        (
+            ("--alloc", "2D(2,1)", "--fail", "1", "-p", "points=27"),
+            "a 27-point stencil has 3 dimensions",
+        ),
     ],
 )
 def test_wrong_input_says_what_is_allowed(options: tuple[str, ...], words: str) -> None:

@@ -230,7 +230,7 @@ def _facts(job: Job, traffic: str) -> list[tuple[str, str]]:
     share = job.spares / job.nodes
     return [
         ("ranks", f"{job.ranks:,}"),
-        ("spare nodes", f"{job.spares:,} ({share:.1%})"),
+        ("spare nodes", f"{job.spares:,} ({100 * share:.1f} %)"),
         ("traffic", traffic),
         ("largest collision before", f"{job.collision_max:,}"),
     ]

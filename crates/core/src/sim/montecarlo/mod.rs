@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use crate::ids::NodeId;
 use crate::load::PairLoad;
-use crate::recovery::spares::{Choices, Method, Occupancy};
+use crate::recovery::spares::{Choices, Method, Occupancy, Substitution};
 use crate::rng::{Seed, Stream};
 
 /// What is done in every sequence.
@@ -80,18 +80,22 @@ impl Campaign {
         let firsts: Vec<u64> = sequences.clone().step_by(size).collect();
         let task = |&first: &u64| {
             let own = first..sequences.end.min(first + size as u64);
-            let each = self.methods.iter().zip(&starts);
-            each.map(|(method, start)| together::run(self, method, start, own.clone())).collect()
+            let one = |(method, start): (&Method, &Option<Job<L>>)| match start {
+                Some(start) => together::run(self, method, start, own.clone()),
+                None => Tally::lost(self.failures, own.end - own.start),
+            };
+            self.methods.iter().zip(&starts).map(one).collect()
         };
         firsts.par_iter().map(task).reduce(empty, merged)
     }
 
-    /// The job with its ranks moved off nodes that are dead from the start.
-    fn worm_eaten<L: PairLoad>(&self, job: &Job<L>, method: &Method) -> Job<L> {
+    /// The job with its ranks moved off nodes that are dead from the start; `None` if that takes more spares than there are.
+    fn worm_eaten<L: PairLoad>(&self, job: &Job<L>, method: &Method) -> Option<Job<L>> {
         let mut job = job.clone();
         let mut stream = self.seed.stream("dead nodes", 0);
-        job.fail_all(method, self.choices, &self.dead, &mut stream);
-        job
+        let steps = job.fail_all(method, self.choices, &self.dead, &mut stream);
+        let lost = |step: &Step| matches!(step.substitution, Substitution::NoSpareLeft(_));
+        (!steps.last().is_some_and(lost)).then_some(job)
     }
 }
 
@@ -127,6 +131,13 @@ impl Tally {
         let rows = || vec![Vec::new(); failures];
         let (idle, unrecovered) = (vec![0; failures], vec![0; failures]);
         Tally { collisions: rows(), degrees: rows(), idle, unrecovered }
+    }
+
+    /// Sequences that find no spare from the first failure on.
+    fn lost(failures: usize, sequences: u64) -> Self {
+        let mut tally = Tally::new(failures);
+        tally.unrecovered.iter_mut().take(1).for_each(|first| *first = sequences);
+        tally
     }
 
     /// Notes that `sequences` sequences substituted a failed node alike.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::grid::Grid;
 use crate::load::{GridLoad, MovingLoad, Partners};
-use crate::recovery::spares::{Allocation, Pick, Substitutes, Substitution};
+use crate::recovery::spares::{Allocation, Pick, Substitutes};
 use crate::workload;
 
 fn job(lengths: [u32; 3], torus: bool) -> Job<GridLoad<3>> {
