@@ -12,12 +12,11 @@ use runflat_core::machine::SwitchGraph;
 use runflat_core::params::Given;
 use runflat_core::recovery::routing::PathFinder;
 use runflat_core::recovery::spares::{
-    Allocation, Choices, Folding, Method, Occupancy, Pick, Substitution, Tie,
+    Allocation, Choices, Folding, Occupancy, Pick, Policy, Step, Substitution, Tie, rounds_of,
+    shape_kept,
 };
 use runflat_core::rng::Seed;
-use runflat_core::sim::montecarlo::{
-    AnyJob, Campaign, Network, Step, Tally, Victims, Worst, any_job, rounds_of, shape_kept,
-};
+use runflat_core::sim::montecarlo::{AnyJob, Campaign, Network, Tally, Victims, Worst, any_job};
 use runflat_core::workload;
 
 use crate::errors::{SparesError, WorkloadError};
@@ -180,12 +179,12 @@ impl SparesJob {
         choices: ChoiceNames,
         seed: u64,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let method = self.method(policy)?;
+        let policy = self.policy(policy)?;
         let (choices, _) = choices.read()?;
         let failed =
             failed.into_iter().map(|node| self.node(node)).collect::<PyResult<Vec<_>>>()?;
         let mut stream = Seed(seed).stream("slides", 0);
-        let (steps, after) = py.detach(|| self.job.replay(&method, choices, &failed, &mut stream));
+        let (steps, after) = py.detach(|| self.job.replay(&policy, choices, &failed, &mut stream));
         let grid = after.grid();
         let fields = PyDict::new(py);
         let steps = steps.iter().map(|step| step_fields(py, grid, step));
@@ -207,9 +206,13 @@ impl SparesJob {
         failures: usize,
         choices: ChoiceNames,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let method = self.method(policy)?;
+        let policy = self.policy(policy)?;
         let (choices, _) = choices.read()?;
-        let found = py.detach(|| self.job.all_sequences(&method, choices, failures));
+        if let Policy::Optimal(_) = policy {
+            let message = format!("{policy} draws what it tries: take a policy that slides");
+            return Err(raise::<SparesError>(message));
+        }
+        let found = py.detach(|| self.job.all_sequences(&policy, choices, failures));
         let numbers = |nodes: Vec<NodeId>| nodes.into_iter().map(|node| node.0).collect::<Vec<_>>();
         let fields = |one: Worst| {
             let fields = PyDict::new(py);
@@ -237,7 +240,7 @@ impl SparesJob {
         let (choices, victims) = choices.read()?;
         let campaign = Campaign {
             dead: dead.into_iter().map(|node| self.node(node)).collect::<PyResult<_>>()?,
-            methods: policies.iter().map(|text| self.method(text)).collect::<PyResult<_>>()?,
+            policies: policies.iter().map(|text| self.policy(text)).collect::<PyResult<_>>()?,
             choices,
             victims,
             failures,
@@ -249,9 +252,9 @@ impl SparesJob {
 }
 
 impl SparesJob {
-    fn method(&self, policy: &str) -> PyResult<Method> {
+    fn policy(&self, policy: &str) -> PyResult<Policy> {
         let dimensions = self.job.occupancy().grid().dimensions();
-        Method::parse(policy, dimensions).map_err(raise::<SparesError>)
+        Policy::parse(policy, dimensions).map_err(raise::<SparesError>)
     }
 
     fn node(&self, node: u32) -> PyResult<NodeId> {
@@ -267,8 +270,8 @@ impl SparesJob {
 /// Checks a method's notation for a network of so many dimensions, and writes it out.
 #[pyfunction]
 pub fn check_substitution_policy(text: &str, dimensions: usize) -> PyResult<(String, Vec<u32>)> {
-    let method = Method::parse(text, dimensions).map_err(raise::<SparesError>)?;
-    Ok((method.to_string(), method.degrees().to_vec()))
+    let policy = Policy::parse(text, dimensions).map_err(raise::<SparesError>)?;
+    Ok((policy.to_string(), policy.degrees(dimensions)))
 }
 
 /// Nodes along each dimension that an allocation leaves on a machine of that shape.
@@ -304,6 +307,7 @@ fn step_fields<'py>(py: Python<'py>, grid: &Grid, step: &Step) -> PyResult<Bound
     fields.set_item("hops_max", hops.max().unwrap_or(0))?;
     fields.set_item("collision_max", step.collision_max())?;
     fields.set_item("collisions", &step.collisions)?;
+    fields.set_item("collision_bound", step.collision_bound)?;
     Ok(fields)
 }
 

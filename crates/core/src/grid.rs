@@ -132,6 +132,22 @@ impl Grid {
         inside.then(|| NodeId(ids.sum()))
     }
 
+    /// The next node along a dimension, up or down, around the end of a torus; `None` at the edge of a mesh.
+    #[must_use]
+    pub fn next(&self, node: NodeId, dimension: usize, up: bool) -> Option<NodeId> {
+        let (at, length) = (self.coordinate(node, dimension), self.lengths[dimension]);
+        let edge = if up { at + 1 == length } else { at == 0 };
+        let to = match (edge, up) {
+            (true, _) if !self.wraps(dimension) => return None,
+            (true, true) => 0,
+            (true, false) => length - 1,
+            (false, true) => at + 1,
+            (false, false) => at - 1,
+        };
+        let stride = self.strides[dimension];
+        Some(NodeId(node.0 - at * stride + to * stride))
+    }
+
     /// Hops between two nodes by dimension-order routing: the Manhattan distance, the shorter way around on a torus.
     #[must_use]
     pub fn hops(&self, from: NodeId, to: NodeId) -> u32 {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::{Pair, PairLoad};
 use crate::grid::Grid;
 use crate::ids::NodeId;
+use crate::rng::Stream;
 
 /// Messages on each channel of a grid with `Q` dimensions.
 #[derive(Clone, Debug)]
@@ -33,6 +34,9 @@ pub struct GridLoad<const Q: usize> {
     /// How many lines have each largest load.
     lines: Vec<u32>,
     most: usize,
+    /// By line, once somebody asked for it: its pressure; and of all.
+    line_pressure: Vec<u64>,
+    pressure: u64,
     /// Messages added since the largest load was looked for.
     added: usize,
 }
@@ -90,6 +94,8 @@ impl<const Q: usize> GridLoad<Q> {
             look_at: Vec::new(),
             lines: vec![lines],
             most: 0,
+            line_pressure: Vec::new(),
+            pressure: 0,
             added: 0,
         }
     }
@@ -280,6 +286,11 @@ impl<const Q: usize> GridLoad<Q> {
                 (0..LANES).for_each(|lane| most[lane] = most[lane].max(some[lane]));
             }
             let most = most.into_iter().max().unwrap_or(0);
+            if let Some(own) = self.line_pressure.get_mut(line) {
+                let messages = &self.messages[line * self.pitch..(line + 1) * self.pitch];
+                let now = messages.iter().map(|&messages| super::weight(messages.into())).sum();
+                self.pressure = self.pressure - std::mem::replace(own, now) + now;
+            }
             let before = std::mem::replace(&mut self.line_most[line], most);
             if before != most {
                 self.lines[usize::from(before)] -= 1;
@@ -375,8 +386,42 @@ impl<const Q: usize> PairLoad for GridLoad<Q> {
         self.most as u32
     }
 
+    fn pressure(&mut self) -> u64 {
+        if self.line_pressure.is_empty() {
+            self.line_pressure = vec![0; self.line_most.len()];
+            for (line, own) in self.line_pressure.iter_mut().enumerate() {
+                let messages = &self.messages[line * self.pitch..(line + 1) * self.pitch];
+                *own = messages.iter().map(|&messages| super::weight(messages.into())).sum();
+            }
+            self.pressure = self.line_pressure.iter().sum();
+        }
+        self.look();
+        self.pressure
+    }
+
+    fn hottest(&mut self, stream: &mut Stream) -> Option<Pair> {
+        self.look();
+        let most = self.most as u16;
+        let skip = stream.index(self.lines[self.most] as usize);
+        let line = self.line_most.iter().enumerate().filter(|(_, one)| **one == most).nth(skip)?.0;
+        let messages = &self.messages[line * self.pitch..(line + 1) * self.pitch];
+        let hot = |&at: &usize| messages[at] == most;
+        let count = (0..self.pitch).filter(hot).count();
+        let at = (0..self.pitch).filter(hot).nth(stream.index(count))? as u32;
+        let dimension = (0..Q).rev().find(|&one| self.bases[one][0] as usize <= line)?;
+        let [up, down] = self.bases[dimension];
+        let goes_up = line < down as usize;
+        let own = line as u32 - if goes_up { up } else { down };
+        let (stride, length) = (self.strides[dimension], self.lengths[dimension]);
+        let first = own % stride + own / stride * stride * length;
+        let next = if goes_up { (at + 1) % length } else { (at + length - 1) % length };
+        Some((NodeId(first + at * stride), NodeId(first + next * stride)))
+    }
+
     fn restore(&mut self, state: &Self) {
         self.look();
+        self.line_pressure.clone_from(&state.line_pressure);
+        self.pressure = state.pressure;
         self.messages.copy_from_slice(&state.messages);
         self.line_most.copy_from_slice(&state.line_most);
         self.lines.clone_from(&state.lines);

@@ -44,6 +44,10 @@ impl<L: PairLoad> PairLoad for FoldedLoad<L> {
         self.load.collision_max()
     }
 
+    fn pressure(&mut self) -> u64 {
+        self.load.pressure()
+    }
+
     fn restore(&mut self, state: &Self) {
         self.load.restore(&state.load);
     }

@@ -16,9 +16,17 @@ pub use moving::{MovingLoad, Partners};
 pub use routed::RoutedLoad;
 
 use crate::ids::{ChannelId, NodeId};
+use crate::rng::Stream;
 
 /// The nodes of a message: from, to.
 pub type Pair = (NodeId, NodeId);
+
+/// What a channel with so many messages adds to the pressure.
+#[inline]
+fn weight(messages: u32) -> u64 {
+    let own = u64::from(messages.min(1 << 10));
+    own * own * own * own
+}
 
 /// Messages between nodes on the channels of a network, which may come and go one by one.
 pub trait PairLoad: Clone + Send + Sync {
@@ -39,6 +47,12 @@ pub trait PairLoad: Clone + Send + Sync {
     }
     /// The largest collision: most messages on one channel; 1 is none.
     fn collision_max(&mut self) -> u32;
+    /// How crowded the channels are: the sum of a weight of each load that grows steeply.
+    fn pressure(&mut self) -> u64;
+    /// The nodes at the ends of one of the channels with the largest collision, if such nodes are known.
+    fn hottest(&mut self, _stream: &mut Stream) -> Option<Pair> {
+        None
+    }
     /// Goes back to a state kept before, of the same network.
     fn restore(&mut self, state: &Self);
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::{Pair, PairLoad};
 use crate::ids::{NodeId, Rank};
+use crate::rng::Stream;
 use crate::traffic::Traffic;
 
 /// Who sends to whom, by rank.
@@ -312,6 +313,16 @@ impl<L: PairLoad> MovingLoad<L> {
     #[inline]
     pub fn collision_max(&mut self) -> u32 {
         self.load.collision_max()
+    }
+
+    /// How crowded the channels are; see [`PairLoad::pressure`].
+    pub fn pressure(&mut self) -> u64 {
+        self.load.pressure()
+    }
+
+    /// See [`PairLoad::hottest`].
+    pub fn hottest(&mut self, stream: &mut Stream) -> Option<Pair> {
+        self.load.hottest(stream)
     }
 
     /// The load, as it is now.

@@ -72,6 +72,11 @@ impl PairLoad for RoutedLoad {
         self.most as u32
     }
 
+    fn pressure(&mut self) -> u64 {
+        let of = |(load, &count): (usize, &u32)| super::weight(load as u32) * u64::from(count);
+        self.channels.iter().enumerate().map(of).sum()
+    }
+
     fn restore(&mut self, state: &Self) {
         self.messages.copy_from_slice(&state.messages);
         self.channels.clone_from(&state.channels);

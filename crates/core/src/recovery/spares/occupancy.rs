@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::allocation::{Allocation, AllocationError};
+use super::slide::Move;
 use crate::grid::Grid;
 use crate::ids::{NodeId, Rank};
 
@@ -16,6 +17,8 @@ pub struct Occupancy {
     grid: Arc<Grid>,
     /// By node, then dimension.
     spots: Arc<[Spot]>,
+    /// Nodes along each dimension of the job, if ranks began as a grid.
+    job_shape: Option<Arc<[u32]>>,
     node_of: Vec<NodeId>,
     /// By node: its rank, or [`FREE`] or [`DEAD`].
     rank_of: Vec<u32>,
@@ -28,6 +31,8 @@ pub struct Occupancy {
 
 const FREE: u32 = u32::MAX;
 const DEAD: u32 = u32::MAX - 1;
+/// Its rank has left, and who comes is not known yet.
+const LEFT: u32 = u32::MAX - 2;
 
 /// The line along a dimension that a node is on, and where on it.
 #[derive(Clone, Copy, Debug)]
@@ -56,10 +61,10 @@ impl Occupancy {
     /// # Errors
     /// If the allocation does not fit the grid.
     pub fn new(grid: Arc<Grid>, allocation: &Allocation) -> Result<Self, AllocationError> {
-        allocation.job_shape(&grid)?;
+        let shape = allocation.job_shape(&grid)?;
         let nodes = (0..grid.node_count()).map(NodeId::from_index);
         let ranks = nodes.filter(|&node| !allocation.is_spare(&grid, node)).collect();
-        Ok(Self::of(grid, ranks))
+        Ok(Occupancy { job_shape: Some(shape.into()), ..Self::of(grid, ranks) })
     }
 
     /// Ranks on these nodes, each on another; all other nodes are free.
@@ -79,6 +84,7 @@ impl Occupancy {
             |dimension| Masks::new(grid.stride(dimension) as usize, grid.lengths()[dimension]);
         let mut made = Occupancy {
             spots: spots(&grid),
+            job_shape: None,
             node_of,
             rank_of: vec![DEAD; count],
             lines: lines.collect(),
@@ -101,6 +107,12 @@ impl Occupancy {
     #[must_use]
     pub fn grid(&self) -> &Arc<Grid> {
         &self.grid
+    }
+
+    /// Nodes along each dimension of the job, if its ranks began as a grid.
+    #[must_use]
+    pub fn job_shape(&self) -> Option<&[u32]> {
+        self.job_shape.as_deref()
     }
 
     /// Node of each rank.
@@ -129,6 +141,13 @@ impl Occupancy {
     #[must_use]
     pub fn is_dead(&self, node: NodeId) -> bool {
         self.rank_of[node.index()] == DEAD
+    }
+
+    /// Nodes that have failed, lowest ids first.
+    pub fn dead(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let is_dead = |(_, state): &(NodeId, &u32)| **state == DEAD;
+        let nodes = (0..self.rank_of.len()).map(NodeId::from_index);
+        nodes.zip(&self.rank_of).filter(is_dead).map(|(node, _)| node)
     }
 
     /// Nodes that are free.
@@ -191,6 +210,25 @@ impl Occupancy {
     #[inline]
     pub(super) fn vacate(&mut self, node: NodeId, failed: bool) {
         self.set(node, if failed { DEAD } else { FREE });
+    }
+
+    /// Moves ranks, each from the node where it is to one that is free or that another one leaves; the other nodes they leave are
+    /// free then.
+    pub(super) fn relocate(&mut self, moves: impl Iterator<Item = Move> + Clone) {
+        moves.clone().for_each(|one| self.rank_of[one.from.index()] = LEFT);
+        for Move { rank, to, .. } in moves.clone() {
+            if self.rank_of[to.index()] == LEFT {
+                self.rank_of[to.index()] = rank.0;
+            } else {
+                self.set(to, rank.0);
+            }
+            self.node_of[rank.index()] = to;
+        }
+        for Move { from, .. } in moves {
+            if self.rank_of[from.index()] == LEFT {
+                self.set(from, FREE);
+            }
+        }
     }
 
     /// The line along a dimension that a node is on.

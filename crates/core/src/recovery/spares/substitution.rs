@@ -1,8 +1,8 @@
 //! A failed node is substituted: by the first method that can.
 
-use super::method::Method;
 use super::nearest::{self, Tie};
 use super::occupancy::Occupancy;
+use super::policy::{Effort, Policy};
 use super::slide::{self, Move, Slide};
 use crate::ids::{NodeId, Rank};
 use crate::rng::Stream;
@@ -46,6 +46,8 @@ pub enum Choice {
     Slide(Slide),
     /// Its rank moves to a free node.
     Nearest(NodeId),
+    /// A search finds out what costs least.
+    Search(Effort),
     /// It has no rank.
     Nothing,
     /// No method finds a free node for the rank.
@@ -54,7 +56,10 @@ pub enum Choice {
 
 impl Choice {
     /// Moves the ranks that have to move, and notes them in `moves`.
-    pub fn carry_out(
+    ///
+    /// # Panics
+    /// If that takes a search, which needs to know the messages: see [`Job`](super::Job).
+    pub(super) fn carry_out(
         self,
         occupancy: &mut Occupancy,
         failed: NodeId,
@@ -73,6 +78,7 @@ impl Choice {
                 }
                 Substitution::Slide(0)
             }
+            Choice::Search(_) => unreachable!("a search looks at messages"),
             Choice::Nothing => {
                 occupancy.fail_idle(failed);
                 Substitution::Idle
@@ -85,7 +91,7 @@ impl Choice {
 /// Substitutes nodes one after the other, and keeps what is needed for it.
 #[derive(Clone, Debug)]
 pub struct Substitutes<'m> {
-    method: &'m Method,
+    policy: &'m Policy,
     choices: Choices,
     /// Slides so far, by dimension.
     along: Vec<u32>,
@@ -95,26 +101,19 @@ pub struct Substitutes<'m> {
 impl<'m> Substitutes<'m> {
     /// Nothing has failed yet.
     #[must_use]
-    pub fn new(method: &'m Method, choices: Choices, dimensions: usize) -> Self {
-        Substitutes { method, choices, along: vec![0; dimensions], possible: Vec::new() }
-    }
-
-    /// A node fails: moves the ranks that have to move, and notes them in `moves`.
-    pub fn fail(
-        &mut self,
-        occupancy: &mut Occupancy,
-        failed: NodeId,
-        stream: &mut Stream,
-        moves: &mut Vec<Move>,
-    ) -> Substitution {
-        let choice = self.choose(occupancy, failed, stream);
-        choice.carry_out(occupancy, failed, moves)
+    pub fn new(policy: &'m Policy, choices: Choices, dimensions: usize) -> Self {
+        Substitutes { policy, choices, along: vec![0; dimensions], possible: Vec::new() }
     }
 
     /// Chooses what is to be done about a node that fails.
     pub fn choose(&mut self, occupancy: &Occupancy, failed: NodeId, stream: &mut Stream) -> Choice {
         let Some(rank) = occupancy.rank_on(failed) else { return Choice::Nothing };
-        for &degree in self.method.degrees() {
+        let method = match self.policy {
+            Policy::Sliding(method) => method,
+            Policy::Optimal(_) if occupancy.free_count() == 0 => return Choice::NoSpareLeft(rank),
+            Policy::Optimal(effort) => return Choice::Search(*effort),
+        };
+        for &degree in method.degrees() {
             if degree == 0 {
                 let tie = self.choices.tie;
                 match nearest::nearest(occupancy, failed, tie, stream) {

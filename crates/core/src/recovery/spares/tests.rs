@@ -45,7 +45,7 @@ fn worst_cases_of_two_dimensions() {
         ("2D(2,1)", "2D", 2, vec![1, 1]),
         ("2D(2,1)", "1D", 2, vec![3, 4]),
     ] {
-        let method = Method::parse(method, 2).unwrap();
+        let method = Policy::parse(method, 2).unwrap();
         let (start, shape) = start(&[8, 8], false, allocation);
         let messages = stencil(&shape, "5P", false);
         assert_eq!(collisions(&start, &messages), 1);
@@ -61,7 +61,11 @@ fn worst_cases_of_two_dimensions() {
                 let failed = occupancy.node_of()[rest % ranks];
                 rest /= ranks;
                 let mut moves = Vec::new();
-                let done = substitutes.fail(&mut occupancy, failed, &mut stream, &mut moves);
+                let done = substitutes.choose(&occupancy, failed, &mut stream).carry_out(
+                    &mut occupancy,
+                    failed,
+                    &mut moves,
+                );
                 assert!(matches!(done, Substitution::Slide(_)), "{done:?}");
                 *worst = collisions(&occupancy, &messages).max(*worst);
             }
@@ -84,7 +88,7 @@ fn counted<const Q: usize>(grid: &Grid, node_of: &[NodeId], traffic: &Traffic) -
 fn follows<const Q: usize>(
     lengths: &[u32],
     torus: bool,
-    method: &Method,
+    method: &Policy,
     choices: Choices,
     seed: u64,
 ) {
@@ -99,15 +103,20 @@ fn follows<const Q: usize>(
     let mut substitutes = Substitutes::new(method, choices, Q);
     let mut stream = Seed(seed).stream("test", 0);
     let mut dead = Vec::new();
+    let degrees = method.degrees(Q);
     loop {
         let failed = occupancy.node_of()[stream.index(occupancy.node_of().len())];
         let (before, spares) = (occupancy.node_of().to_vec(), occupancy.free_count());
         let mut moves = Vec::new();
-        match substitutes.fail(&mut occupancy, failed, &mut stream, &mut moves) {
-            Substitution::Slide(degree) => assert!(method.degrees().contains(&degree)),
+        match substitutes.choose(&occupancy, failed, &mut stream).carry_out(
+            &mut occupancy,
+            failed,
+            &mut moves,
+        ) {
+            Substitution::Slide(degree) => assert!(degrees.contains(&degree)),
             Substitution::Idle => panic!("a node with a rank has failed"),
             Substitution::NoSpareLeft(_) => {
-                assert!(spares == 0 || !method.degrees().contains(&0));
+                assert!(spares == 0 || !degrees.contains(&0));
                 break;
             }
         }
@@ -153,7 +162,7 @@ proptest! {
         (pick, tie) in (0usize..3, 0usize..4),
     ) {
         let names = ["hybrid(all)", "0D", "1D", "2D", "hybrid(-1D)", "hybrid(1D+0D)"];
-        let method = Method::parse(names[degrees], dimensions).unwrap();
+        let method = Policy::parse(names[degrees], dimensions).unwrap();
         let choices = Choices {
             pick: [Pick::Random, Pick::Fixed, Pick::Uneven][pick],
             tie: [Tie::Lowest, Tie::Highest, Tie::Random, Tie::Aligned][tie],

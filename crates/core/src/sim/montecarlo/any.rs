@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Campaign, Job, Step, Tally, Worst, all_sequences};
+use super::{Campaign, Tally, Worst, all_sequences};
 use crate::grid::Grid;
 use crate::ids::NodeId;
 use crate::load::{FoldedLoad, GridLoad, MovingLoad, PairLoad, Partners, Paths, RoutedLoad};
-use crate::recovery::spares::{Choices, Method, Occupancy};
+use crate::recovery::spares::{Choices, Job, Occupancy, Policy, Step, needs_straight_lines};
 use crate::rng::Stream;
 use crate::traffic::Traffic;
 
@@ -20,13 +20,13 @@ pub trait AnyJob: Send + Sync {
     /// See [`Job::fail_all`]; the job itself stays as it is. Tells who is where afterwards, too.
     fn replay(
         &self,
-        method: &Method,
+        policy: &Policy,
         choices: Choices,
         failed: &[NodeId],
         stream: &mut Stream,
     ) -> (Vec<Step>, Occupancy);
     /// See [`all_sequences`].
-    fn all_sequences(&self, method: &Method, choices: Choices, failures: usize) -> Vec<Worst>;
+    fn all_sequences(&self, policy: &Policy, choices: Choices, failures: usize) -> Vec<Worst>;
     /// See [`Campaign::run`].
     fn campaign(&self, campaign: &Campaign, sequences: Range<u64>) -> Vec<Tally>;
 }
@@ -42,18 +42,18 @@ impl<L: PairLoad> AnyJob for Job<L> {
 
     fn replay(
         &self,
-        method: &Method,
+        policy: &Policy,
         choices: Choices,
         failed: &[NodeId],
         stream: &mut Stream,
     ) -> (Vec<Step>, Occupancy) {
         let mut job = self.clone();
-        let steps = job.fail_all(method, choices, failed, stream);
+        let steps = job.fail_all(policy, choices, failed, stream);
         (steps, job.occupancy)
     }
 
-    fn all_sequences(&self, method: &Method, choices: Choices, failures: usize) -> Vec<Worst> {
-        all_sequences(self, method, choices, failures)
+    fn all_sequences(&self, policy: &Policy, choices: Choices, failures: usize) -> Vec<Worst> {
+        all_sequences(self, policy, choices, failures)
     }
 
     fn campaign(&self, campaign: &Campaign, sequences: Range<u64>) -> Vec<Tally> {
@@ -83,11 +83,13 @@ pub fn any_job(occupancy: Occupancy, rounds: &[Traffic], network: Network) -> Bo
     match network {
         Network::Own => {
             let grid = occupancy.grid().clone();
-            on_grid(occupancy, partners, &grid, None)
+            let shape = occupancy.job_shape().unwrap_or_default();
+            let straight = matches!(rounds, [all] if needs_straight_lines(&grid, shape, all));
+            on_grid(occupancy, partners, &grid, None, straight)
         }
-        Network::Grid(grid, stands_on) => on_grid(occupancy, partners, &grid, Some(stands_on)),
+        Network::Grid(grid, on) => on_grid(occupancy, partners, &grid, Some(on), false),
         Network::Routed(paths, channels) => {
-            job(occupancy, partners, RoutedLoad::new(paths, nodes, channels))
+            job(occupancy, partners, RoutedLoad::new(paths, nodes, channels), false)
         }
     }
 }
@@ -97,13 +99,14 @@ fn on_grid(
     partners: Vec<Arc<Partners>>,
     grid: &Grid,
     stands_on: Option<Arc<[NodeId]>>,
+    straight: bool,
 ) -> Box<dyn AnyJob> {
     macro_rules! by_dimensions {
         ($($q:literal)*) => {
             match (grid.dimensions(), stands_on) {
                 $(
-                    ($q, None) => job(occupancy, partners, GridLoad::<$q>::new(grid)),
-                    ($q, Some(on)) => job(occupancy, partners, FoldedLoad::new(GridLoad::<$q>::new(grid), on)),
+                    ($q, None) => job(occupancy, partners, GridLoad::<$q>::new(grid), straight),
+                    ($q, Some(on)) => job(occupancy, partners, FoldedLoad::new(GridLoad::<$q>::new(grid), on), straight),
                 )*
                 (more, _) => unreachable!("a grid of {more} dimensions"),
             }
@@ -116,11 +119,14 @@ fn job<L: PairLoad + 'static>(
     occupancy: Occupancy,
     partners: Vec<Arc<Partners>>,
     load: L,
+    straight_only: bool,
 ) -> Box<dyn AnyJob> {
     let nodes = occupancy.grid().node_count();
     let rounds = partners
         .into_iter()
         .map(|round| MovingLoad::new(round, load.clone(), occupancy.node_of(), nodes));
     let rounds = rounds.collect();
-    Box::new(Job::new(occupancy, rounds))
+    let mut job = Job::new(occupancy, rounds);
+    job.straight_only = straight_only;
+    Box::new(job)
 }

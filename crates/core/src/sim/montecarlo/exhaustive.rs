@@ -7,10 +7,9 @@
 
 use rayon::prelude::*;
 
-use super::Job;
 use crate::ids::NodeId;
 use crate::load::PairLoad;
-use crate::recovery::spares::{Choices, Method, Substitutes, Substitution};
+use crate::recovery::spares::{Choices, Job, Policy, Substitutes, Substitution};
 use crate::rng::{Seed, Stream};
 
 /// The worst of all sequences of some length.
@@ -50,14 +49,14 @@ impl Worst {
 #[must_use]
 pub fn all_sequences<L: PairLoad>(
     job: &Job<L>,
-    method: &Method,
+    policy: &Policy,
     choices: Choices,
     failures: usize,
 ) -> Vec<Worst> {
     let ranks = job.occupancy.node_of().len();
     let firsts: Vec<usize> = (0..ranks).collect();
     let parts = firsts.par_iter().map(|&rank| {
-        let mut search = Search::new(job, method, choices, failures);
+        let mut search = Search::new(job, policy, choices, failures);
         search.fail(0, rank);
         search.worst
     });
@@ -80,9 +79,9 @@ struct Search<'m, L> {
 }
 
 impl<'m, L: PairLoad> Search<'m, L> {
-    fn new(job: &Job<L>, method: &'m Method, choices: Choices, failures: usize) -> Self {
+    fn new(job: &Job<L>, policy: &'m Policy, choices: Choices, failures: usize) -> Self {
         let dimensions = job.occupancy.grid().dimensions();
-        let substitutes = Substitutes::new(method, choices, dimensions);
+        let substitutes = Substitutes::new(policy, choices, dimensions);
         Search {
             jobs: vec![job.clone(); failures + 1],
             substitutes: vec![substitutes; failures + 1],

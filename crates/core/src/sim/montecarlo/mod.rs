@@ -2,24 +2,22 @@
 //!
 //! A sequence fails the node of a rank drawn evenly, again and again, so that spares in use can fail and idle ones do not
 //! ([`Victims`] has the other reading). What is drawn depends on the seed and the number of the sequence alone, so all
-//! methods meet the same ranks, on any number of threads.
+//! policies meet the same ranks, on any number of threads.
 //!
 //! Source: Hori et al. 2016, "Simulation".
 
 mod any;
 mod exhaustive;
-mod job;
 mod together;
 
 pub use any::{AnyJob, Network, any_job};
 pub use exhaustive::{Worst, all_sequences};
-pub use job::{Job, Step, rounds_of, shape_kept};
 
 use rayon::prelude::*;
 
 use crate::ids::NodeId;
 use crate::load::PairLoad;
-use crate::recovery::spares::{Choices, Method, Occupancy, Substitution};
+use crate::recovery::spares::{Choices, Job, Occupancy, Policy, Step, Substitution};
 use crate::rng::{Seed, Stream};
 
 /// What is done in every sequence.
@@ -27,8 +25,8 @@ use crate::rng::{Seed, Stream};
 pub struct Campaign {
     /// Nodes that have failed before the job starts: its ranks are moved off them first, which does not count.
     pub dead: Vec<NodeId>,
-    /// The methods compared.
-    pub methods: Vec<Method>,
+    /// The policies compared.
+    pub policies: Vec<Policy>,
     /// What the paper leaves open.
     pub choices: Choices,
     /// Who fails.
@@ -49,7 +47,7 @@ pub enum Victims {
     Alive,
 }
 
-/// What came out of sequences, for one method.
+/// What came out of sequences, for one policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// By failure, from the first: how many sequences had each largest collision after it.
@@ -63,12 +61,12 @@ pub struct Tally {
 }
 
 impl Campaign {
-    /// Runs sequences; a tally by method. The same for any partition of the same numbers, once merged.
+    /// Runs sequences; a tally by policy. The same for any partition of the same numbers, once merged.
     #[must_use]
     pub fn run<L: PairLoad>(&self, job: &Job<L>, sequences: std::ops::Range<u64>) -> Vec<Tally> {
         let starts: Vec<_> =
-            self.methods.iter().map(|method| self.worm_eaten(job, method)).collect();
-        let empty = || self.methods.iter().map(|_| Tally::new(self.failures)).collect::<Vec<_>>();
+            self.policies.iter().map(|policy| self.worm_eaten(job, policy)).collect();
+        let empty = || self.policies.iter().map(|_| Tally::new(self.failures)).collect::<Vec<_>>();
         let merged = |mut sum: Vec<Tally>, more: Vec<Tally>| {
             sum.iter_mut().zip(&more).for_each(|(sum, more)| sum.merge(more));
             sum
@@ -80,20 +78,20 @@ impl Campaign {
         let firsts: Vec<u64> = sequences.clone().step_by(size).collect();
         let task = |&first: &u64| {
             let own = first..sequences.end.min(first + size as u64);
-            let one = |(method, start): (&Method, &Option<Job<L>>)| match start {
-                Some(start) => together::run(self, method, start, own.clone()),
+            let one = |(policy, start): (&Policy, &Option<Job<L>>)| match start {
+                Some(start) => together::run(self, policy, start, own.clone()),
                 None => Tally::lost(self.failures, own.end - own.start),
             };
-            self.methods.iter().zip(&starts).map(one).collect()
+            self.policies.iter().zip(&starts).map(one).collect()
         };
         firsts.par_iter().map(task).reduce(empty, merged)
     }
 
     /// The job with its ranks moved off nodes that are dead from the start; `None` if that takes more spares than there are.
-    fn worm_eaten<L: PairLoad>(&self, job: &Job<L>, method: &Method) -> Option<Job<L>> {
+    fn worm_eaten<L: PairLoad>(&self, job: &Job<L>, policy: &Policy) -> Option<Job<L>> {
         let mut job = job.clone();
         let mut stream = self.seed.stream("dead nodes", 0);
-        let steps = job.fail_all(method, self.choices, &self.dead, &mut stream);
+        let steps = job.fail_all(policy, self.choices, &self.dead, &mut stream);
         let lost = |step: &Step| matches!(step.substitution, Substitution::NoSpareLeft(_));
         (!steps.last().is_some_and(lost)).then_some(job)
     }

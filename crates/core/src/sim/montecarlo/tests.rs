@@ -25,11 +25,11 @@ fn job(lengths: [u32; 3], torus: bool) -> Job<GridLoad<3>> {
 
 /// Sequences one by one, each from the start.
 fn one_by_one(campaign: &Campaign, start: &Job<GridLoad<3>>, sequences: u64) -> Vec<Tally> {
-    let each = campaign.methods.iter().map(|method| {
+    let each = campaign.policies.iter().map(|policy| {
         let mut tally = Tally::new(campaign.failures);
         let mut start = start.clone();
         start.fail_all(
-            method,
+            policy,
             campaign.choices,
             &campaign.dead,
             &mut campaign.seed.stream("dead nodes", 0),
@@ -38,7 +38,7 @@ fn one_by_one(campaign: &Campaign, start: &Job<GridLoad<3>>, sequences: u64) -> 
             let mut job = start.clone();
             let mut failures = campaign.seed.stream("node failures", sequence);
             let mut ties = campaign.seed.stream("slides", sequence);
-            let mut substitutes = Substitutes::new(method, campaign.choices, 3);
+            let mut substitutes = Substitutes::new(policy, campaign.choices, 3);
             for failure in 0..campaign.failures {
                 let Some(failed) = campaign.victims.draw(&job.occupancy, &mut failures) else {
                     break;
@@ -62,7 +62,7 @@ fn one_by_one(campaign: &Campaign, start: &Job<GridLoad<3>>, sequences: u64) -> 
 
 #[test]
 fn sequences_run_together_are_those_run_one_by_one() {
-    let methods = ["hybrid(all)", "3D", "hybrid(-2D)", "0D", "hybrid(2D+1D)"];
+    let policies = ["hybrid(all)", "3D", "hybrid(-2D)", "0D", "optimal(trials=3)"];
     for (lengths, torus) in [([5, 6, 4], false), ([4, 4, 4], true), ([6, 3, 5], false)] {
         let start = job(lengths, torus);
         for (pick, victims, dead) in [
@@ -72,7 +72,7 @@ fn sequences_run_together_are_those_run_one_by_one() {
         ] {
             let campaign = Campaign {
                 dead,
-                methods: methods.iter().map(|text| Method::parse(text, 3).unwrap()).collect(),
+                policies: policies.iter().map(|text| Policy::parse(text, 3).unwrap()).collect(),
                 choices: Choices { pick, ..Choices::default() },
                 victims,
                 failures: start.occupancy.free_count() + 1,
@@ -91,17 +91,17 @@ fn sequences_run_together_are_those_run_one_by_one() {
 #[test]
 fn the_worst_of_all_sequences_is_no_better_than_any_drawn() {
     let start = job([4, 4, 3], false);
-    let method = Method::parse("hybrid(all)", 3).unwrap();
+    let policy = Policy::parse("hybrid(all)", 3).unwrap();
     let choices = Choices { pick: Pick::Fixed, ..Choices::default() };
-    let worst = all_sequences(&start, &method, choices, 3);
-    let methods = vec![method.clone()];
+    let worst = all_sequences(&start, &policy, choices, 3);
+    let policies = vec![policy.clone()];
     let (dead, victims, seed) = (Vec::new(), Victims::Hosts, Seed(1));
-    let campaign = Campaign { dead, methods, choices, victims, failures: 3, seed };
+    let campaign = Campaign { dead, policies, choices, victims, failures: 3, seed };
     let drawn = &campaign.run(&start, 0..4000)[0];
     for (one, drawn) in worst.iter().zip(&drawn.collisions) {
         assert!(drawn.len() as u32 - 1 <= one.collision_max);
         let steps =
-            start.clone().fail_all(&method, choices, &one.sequence, &mut Seed(1).stream("x", 0));
+            start.clone().fail_all(&policy, choices, &one.sequence, &mut Seed(1).stream("x", 0));
         assert_eq!(steps.last().map(Step::collision_max), Some(one.collision_max));
     }
     let ranks = start.occupancy.node_of().len() as u64;

@@ -7,16 +7,16 @@
 
 use std::ops::Range;
 
-use super::{Campaign, Job, Tally};
+use super::{Campaign, Tally};
 use crate::ids::NodeId;
 use crate::load::PairLoad;
-use crate::recovery::spares::{Choice, Method, Occupancy, Slide, Substitutes, Substitution};
+use crate::recovery::spares::{Choice, Job, Occupancy, Policy, Slide, Substitutes, Substitution};
 use crate::rng::Stream;
 
 /// Runs sequences of these numbers.
 pub(super) fn run<L: PairLoad>(
     campaign: &Campaign,
-    method: &Method,
+    policy: &Policy,
     start: &Job<L>,
     sequences: Range<u64>,
 ) -> Tally {
@@ -24,7 +24,7 @@ pub(super) fn run<L: PairLoad>(
     let sequence = |number| Sequence {
         failures: campaign.seed.stream("node failures", number),
         ties: campaign.seed.stream("slides", number),
-        substitutes: Substitutes::new(method, campaign.choices, dimensions),
+        substitutes: Substitutes::new(policy, campaign.choices, dimensions),
         dead: Vec::new(),
     };
     let tally = Tally::new(campaign.failures);
@@ -94,15 +94,16 @@ impl<L: PairLoad> Together<'_, L> {
     }
 
     /// Slides for all of a group, and goes on with them.
-    fn share(&mut self, depth: usize, slide: Slide, group: Vec<Sequence<'_>>) {
+    fn share(&mut self, depth: usize, slide: Slide, mut group: Vec<Sequence<'_>>) {
         if self.shared.len() == depth + 1 {
             self.shared.push(self.shared[depth].clone());
         }
         let (before, after) = self.shared.split_at_mut(depth + 1);
         let job = &mut after[0];
         job.restore(&before[depth]);
-        if let Some(&failed) = group[0].dead.last() {
-            job.carry_out(Choice::Slide(slide), failed);
+        let first = &mut group[0];
+        if let Some(&failed) = first.dead.last() {
+            job.carry_out(Choice::Slide(slide), failed, &mut first.ties);
             job.occupancy.revive(failed);
         }
         let (collision_max, count) = (job.collision_max(), group.len() as u64);
@@ -114,7 +115,7 @@ impl<L: PairLoad> Together<'_, L> {
     fn alone(&mut self, depth: usize, failed: NodeId, choice: Choice, sequence: &mut Sequence<'_>) {
         let Sequence { failures, ties, substitutes, .. } = sequence;
         let (job, tally) = (&mut self.own, &mut self.tally);
-        let mut done = job.carry_out(choice, failed);
+        let mut done = job.carry_out(choice, failed, ties);
         for failure in depth..self.campaign.failures {
             if failure > depth {
                 let Some(failed) = self.campaign.victims.draw(&job.occupancy, failures) else {

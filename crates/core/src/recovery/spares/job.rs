@@ -5,12 +5,15 @@
 //!
 //! Source: Hori et al. 2016.
 
+use super::bound::Fit;
+use super::occupancy::Occupancy;
+use super::optimal;
+use super::policy::Policy;
+use super::slide::Move;
+use super::substitution::{Choice, Choices, Substitutes, Substitution};
 use crate::grid::Grid;
 use crate::ids::{NodeId, Rank};
-use crate::load::{MovingLoad, PairLoad};
-use crate::recovery::spares::{
-    Choice, Choices, Method, Move, Occupancy, Substitutes, Substitution,
-};
+use crate::load::{MovingLoad, Pair, PairLoad};
 use crate::rng::Stream;
 use crate::traffic::Traffic;
 
@@ -19,6 +22,8 @@ use crate::traffic::Traffic;
 pub struct Job<L> {
     /// Who is where.
     pub occupancy: Occupancy,
+    /// Whether ranks must stand on straight lines for no collision; see [`needs_straight_lines`](super::needs_straight_lines).
+    pub straight_only: bool,
     /// By round: messages of different rounds never meet.
     rounds: Vec<MovingLoad<L>>,
     moves: Vec<Move>,
@@ -36,13 +41,15 @@ pub struct Step {
     pub moves: Vec<Move>,
     /// The largest collision of each round afterwards.
     pub collisions: Vec<u32>,
+    /// No placement of the ranks has a smaller largest collision.
+    pub collision_bound: u32,
 }
 
 impl<L: PairLoad> Job<L> {
     /// A job with its messages where its ranks are, round by round.
     #[must_use]
     pub fn new(occupancy: Occupancy, rounds: Vec<MovingLoad<L>>) -> Self {
-        Job { occupancy, rounds, moves: Vec::new(), moved: Vec::new() }
+        Job { occupancy, straight_only: false, rounds, moves: Vec::new(), moved: Vec::new() }
     }
 
     /// A node fails: ranks move, and their messages with them.
@@ -54,13 +61,24 @@ impl<L: PairLoad> Job<L> {
         stream: &mut Stream,
     ) -> Substitution {
         let choice = substitutes.choose(&self.occupancy, failed, stream);
-        self.carry_out(choice, failed)
+        self.carry_out(choice, failed, stream)
     }
 
     /// Does what was chosen about a node that fails.
     #[inline]
-    pub fn carry_out(&mut self, choice: Choice, failed: NodeId) -> Substitution {
+    pub fn carry_out(
+        &mut self,
+        choice: Choice,
+        failed: NodeId,
+        stream: &mut Stream,
+    ) -> Substitution {
         self.moves.clear();
+        if let Choice::Search(effort) = choice {
+            let mut moves = std::mem::take(&mut self.moves);
+            let done = optimal::substitute(self, effort, failed, stream, &mut moves);
+            self.moves = moves;
+            return done;
+        }
         let done = choice.carry_out(&mut self.occupancy, failed, &mut self.moves);
         self.moved.clear();
         self.moved.extend(self.moves.iter().map(|one| (one.rank, one.to)));
@@ -68,21 +86,47 @@ impl<L: PairLoad> Job<L> {
         done
     }
 
+    /// Moves ranks and their messages, each to a node that is free or that another one leaves.
+    pub(super) fn relocate(&mut self, moves: impl Iterator<Item = Move> + Clone) {
+        self.occupancy.relocate(moves.clone());
+        self.moved.clear();
+        self.moved.extend(moves.map(|one| (one.rank, one.to)));
+        self.rounds.iter_mut().for_each(|load| load.relocate(&self.moved));
+    }
+
+    /// How crowded the channels are, over all rounds; see [`PairLoad::pressure`].
+    pub(super) fn pressure(&mut self) -> u64 {
+        self.rounds.iter_mut().map(MovingLoad::pressure).sum()
+    }
+
+    /// The nodes at the ends of a channel with the largest collision of any round, if channels are between nodes.
+    pub(super) fn hottest(&mut self, stream: &mut Stream) -> Option<Pair> {
+        let most = self.collision_max();
+        let round =
+            self.rounds.iter_mut().find_map(|load| (load.collision_max() == most).then_some(load));
+        round?.hottest(stream)
+    }
+
     /// Nodes fail in turn; ends early where no spare is left.
     pub fn fail_all(
         &mut self,
-        method: &Method,
+        policy: &Policy,
         choices: Choices,
         failed: &[NodeId],
         stream: &mut Stream,
     ) -> Vec<Step> {
         let dimensions = self.occupancy.grid().dimensions();
-        let mut substitutes = Substitutes::new(method, choices, dimensions);
+        let mut substitutes = Substitutes::new(policy, choices, dimensions);
         let mut steps = Vec::new();
         for &failed in failed {
             let substitution = self.fail(&mut substitutes, failed, stream);
-            let (moves, collisions) = (self.moves.clone(), self.collisions());
-            steps.push(Step { failed, substitution, moves, collisions });
+            steps.push(Step {
+                failed,
+                substitution,
+                moves: self.moves.clone(),
+                collisions: self.collisions(),
+                collision_bound: self.collision_bound(),
+            });
             if matches!(substitution, Substitution::NoSpareLeft(_)) {
                 break;
             }
@@ -94,6 +138,16 @@ impl<L: PairLoad> Job<L> {
     #[inline]
     pub fn collision_max(&mut self) -> u32 {
         self.rounds.iter_mut().map(MovingLoad::collision_max).max().unwrap_or(0)
+    }
+
+    /// What the largest collision is at the least, wherever ranks stand on nodes that are alive.
+    #[must_use]
+    pub fn collision_bound(&self) -> u32 {
+        let Some(shape) = self.occupancy.job_shape().filter(|_| self.straight_only) else {
+            return 1;
+        };
+        let dead: Vec<_> = self.occupancy.dead().collect();
+        if Fit::of(self.occupancy.grid(), shape, &dead) == Fit::Never { 2 } else { 1 }
     }
 
     /// The largest collision of each round: about what the round takes, in times of one message.
