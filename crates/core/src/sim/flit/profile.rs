@@ -50,6 +50,12 @@ impl Paces {
         Pace(at.unwrap_or(0) as u8)
     }
 
+    /// Other times that go with each pace.
+    #[must_use]
+    pub fn map(&self, other: impl Fn(u32) -> u32) -> Self {
+        Paces { ps: self.ps.map(other) }
+    }
+
     /// The time between two flits in ps.
     #[inline]
     #[must_use]

@@ -39,17 +39,16 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         match key & !CHANNEL {
             TIMER => {}
             CONSUME => {
-                fetch(&self.inputs[channel]);
-                fetch(&self.outputs[channel ^ 1]);
+                self.outputs[channel ^ 1].fetch_cable(fetch);
+                fetch(self.lanes.of(channel, 0));
             }
             ARBITRATE => {
-                self.outputs[channel].fetch(fetch);
+                self.outputs[channel].fetch_arbiter(fetch);
+                self.outputs[channel].fetch_cable(fetch);
                 self.lanes.fetch(channel, fetch);
-                fetch(&self.inputs[channel]);
             }
             _ => {
-                self.outputs[channel].fetch(fetch);
-                fetch(&self.inputs[channel]);
+                self.outputs[channel].fetch_cable(fetch);
                 // Flow control tells of the buffer that the other way fills.
                 self.inputs[channel ^ 1].fetch(fetch);
                 self.lanes.fetch(channel ^ 1, fetch);
@@ -67,9 +66,10 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         {
             let from = self.queues.input(output, input);
             self.inputs[from].fetch(fetch);
-            fetch(&self.outputs[from ^ 1]);
+            self.outputs[from ^ 1].fetch_cable(fetch);
         }
         if let Some(packet) = self.packets.get(packet as usize) {
+            output.fetch_sent(fetch);
             fetch(packet);
         }
     }
@@ -83,12 +83,12 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             // Behind others in the output buffer, it does not go on at once.
             return;
         }
-        let Head::Switch(switch, port) = self.inputs[channel].head else { return };
+        let Head::Switch(switch, port) = self.heads[channel] else { return };
         let Some(packet) = self.packets.get(packet as usize) else { return };
         let (out, vl) = self.network.next(switch, port, packet.lid, packet.sl);
         let next = self.queues.output(switch, out);
         let output = &self.outputs[next];
-        fetch(output);
+        output.fetch_arbiter(fetch);
         fetch(self.lanes.of(next, vl));
         fetch(self.queues.slot(output, port, vl));
     }

@@ -38,6 +38,8 @@ impl Lane {
 pub(super) struct Lanes {
     pub count: usize,
     lanes: Vec<Lane>,
+    /// By channel: whether its arbiter waits for credits.
+    pub awaits: Vec<bool>,
     /// By lane: flow control on the way, arrival and limit, except for the last. There is hardly ever any.
     earlier: Vec<VecDeque<(u64, u32)>>,
 }
@@ -50,7 +52,8 @@ impl Lanes {
     pub fn new(channels: usize, count: usize) -> Self {
         let lane = Lane { last_input: u8::MAX, ..Lane::default() };
         let slots = channels * count;
-        Lanes { count, lanes: vec![lane; slots], earlier: vec![VecDeque::new(); slots] }
+        let (lanes, earlier) = (vec![lane; slots], vec![VecDeque::new(); slots]);
+        Lanes { count, lanes, awaits: vec![false; channels], earlier }
     }
 
     #[inline]
