@@ -68,8 +68,8 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         // Round once: from the one after the last served to the end, then from the first.
         let (mut from, mut wrapped) = (after, after == 0);
         loop {
-            let (output, lane) = (&self.outputs[channel], self.lanes.of(channel, vl));
-            let Some(input) = self.queues.next_input(output, lane, vl, from) else {
+            let output = &self.outputs[channel];
+            let Some(input) = self.queues.next_input(output, vl, from) else {
                 if wrapped {
                     return None;
                 }
@@ -129,7 +129,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let packet = &mut self.packets[first as usize];
         if first == last {
             *ends = (NONE, NONE);
-            self.queues.mark(output, lane, input, vl, false);
+            self.queues.mark(output, input, vl, false);
         } else {
             ends.0 = packet.next;
         }

@@ -15,9 +15,8 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
                 continue;
             }
             for vl in (0..self.lanes.count as u8).filter(|vl| output.busy >> vl & 1 == 1) {
-                let lane = self.lanes.of(channel, vl);
                 let mut from = 1;
-                while let Some(input) = self.queues.next_input(output, lane, vl, from) {
+                while let Some(input) = self.queues.next_input(output, vl, from) {
                     from = usize::from(input) + 1;
                     let packet = &self.packets[self.queues.first(output, input, vl) as usize];
                     let filled_by = self.queues.input(output, input);

@@ -203,8 +203,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             return;
         }
         ends.0 = packet;
-        let lane = self.lanes.of_mut(channel, vl);
-        self.queues.mark(output, lane, port, vl, true);
+        self.queues.mark(output, port, vl, true);
         let there = head + self.common.stage(output).input_latency;
         self.wake(channel, there);
     }

@@ -89,7 +89,6 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let next = self.queues.output(switch, out);
         let output = &self.outputs[next];
         output.fetch_arbiter(fetch);
-        fetch(self.lanes.of(next, vl));
         fetch(self.queues.slot(output, port, vl));
     }
 
@@ -107,7 +106,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
                 let vl = output.busy.trailing_zeros() as u8;
                 let lane = self.lanes.of(channel, vl);
                 let after = usize::from(lane.last_input.wrapping_add(1));
-                let next = |from| self.queues.next_input(output, lane, vl, from);
+                let next = |from| self.queues.next_input(output, vl, from);
                 let input = next(after).or_else(|| next(0))?;
                 Some((channel, Some(input), self.queues.first(output, input, vl)))
             }

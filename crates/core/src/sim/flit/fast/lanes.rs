@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 
 use super::NEVER;
 
-/// A lane of a channel. Counts of flits wrap around: only differences matter, and those are small.
+/// A lane of a channel: half a line. Counts of flits wrap around: only differences matter, and those are small.
 #[derive(Clone, Default)]
+#[repr(align(32))]
 pub(super) struct Lane {
-    /// Of the first 64 inputs, those that have a packet for it; the rest is in `Queues`.
-    pub inputs: u64,
     /// When what the receiver told last is known to the sender.
     told_at: u64,
     /// How many flits may ever be sent by that.

@@ -90,7 +90,7 @@ pub(super) struct Output {
     pub wake_at: u64,
     /// Where its queues begin, see `Queues`.
     pub queues: u32,
-    pub wide: u32,
+    pub waiting: u32,
     pub ports: u32,
     /// Lanes that packets queue for, a bit each.
     pub busy: u16,
@@ -136,7 +136,7 @@ impl Output {
             free_at: 0,
             wake_at: NEVER,
             queues: 0,
-            wide: 0,
+            waiting: 0,
             ports: 0,
             busy: 0,
             words: 0,
