@@ -86,6 +86,13 @@ impl Profile {
         Profile { head, pace, ..Profile::default() }
     }
 
+    /// Whether its flits pass at the pace of the point itself throughout.
+    #[inline]
+    #[must_use]
+    pub fn is_steady(&self) -> bool {
+        self.slower == 0
+    }
+
     /// What a stage makes of it: each flit not before `latency` after it came, the first not before `start`, and `pace`
     /// between two. `last` is the number of the packet's last flit.
     #[inline]

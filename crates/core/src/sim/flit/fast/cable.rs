@@ -39,8 +39,8 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     /// Notes that flits leave the buffer at the end that `channel` leaves from.
     #[inline]
     pub(super) fn buffer_changes(&mut self, channel: usize) {
-        if !self.outputs[channel].changed {
-            self.outputs[channel].changed = true;
+        if !self.changed[channel] {
+            self.changed[channel] = true;
             self.wake_cable(channel, self.credit_at(&self.outputs[channel]));
         }
     }
@@ -48,7 +48,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     pub(super) fn look_at_cable(&mut self, channel: usize) {
         self.outputs[channel].cable_at = NEVER;
         if self.credit_at(&self.outputs[channel]) <= self.now {
-            if self.outputs[channel].changed {
+            if self.changed[channel] {
                 self.send_credits(channel);
             } else {
                 self.decided(channel);
@@ -66,11 +66,10 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     /// Tells the sender of the reverse channel what has left the buffer here.
     fn send_credits(&mut self, channel: usize) {
         let (now, from) = (self.now, channel ^ 1);
-        self.expire(from);
         let mut partly = [0u32; 16];
         let more = self.leaving_flits(from, &mut partly);
         self.decided(channel);
-        self.outputs[channel].changed = more;
+        self.changed[channel] = more;
         let (mut free, mut first) = (now, NEVER);
         for vl in 0..self.lanes.count as u8 {
             let gone = self.lanes.of(from, vl).departed.wrapping_add(partly[usize::from(vl)]);
@@ -95,7 +94,10 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
 
     /// Adds, by lane, the flits that have left the buffer at the end of a channel of packets that have not left it as a
     /// whole; returns whether there are such packets.
-    fn leaving_flits(&self, from: usize, gone: &mut [u32; 16]) -> bool {
+    fn leaving_flits(&mut self, from: usize, gone: &mut [u32; 16]) -> bool {
+        if let Head::Switch(..) = self.heads[from] {
+            self.expire(from);
+        }
         let (now, paces) = (self.now, &self.common.paces);
         match self.heads[from] {
             Head::Switch(..) => {
@@ -148,7 +150,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             }
             self.send_first(channel, start, due);
         }
-        if self.outputs[channel].changed {
+        if self.changed[channel] {
             self.wake_cable(channel, self.credit_at(&self.outputs[channel]));
         }
     }

@@ -69,7 +69,6 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             self.outputs[from ^ 1].fetch_cable(fetch);
         }
         if let Some(packet) = self.packets.get(packet as usize) {
-            output.fetch_sent(fetch);
             fetch(packet);
         }
     }

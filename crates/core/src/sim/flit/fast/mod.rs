@@ -53,6 +53,8 @@ pub struct Fast<'n, S, O> {
     /// What is at the end of each channel: apart from `inputs`, since passing packets need but that.
     heads: Vec<Head>,
     inputs: Vec<Input>,
+    /// Whether the buffer at the end that a channel leaves from may have changed since its sender was told.
+    changed: Vec<bool>,
     sinks: Vec<Sink>,
     lanes: Lanes,
     queues: Queues,
@@ -147,6 +149,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
             outputs,
             heads,
             inputs: vec![Input::default(); channels],
+            changed: vec![false; channels],
             sinks,
             lanes: Lanes::new(channels, network.lanes()),
             ready: Vec::new(),

@@ -109,15 +109,15 @@ pub(super) struct Output {
     pub last: u32,
     /// The arbiter waits for room for a packet of how many flits; 0: for none.
     pub waits_room: u16,
-    /// Whether the buffer at this end may have changed since its sender was told.
-    pub changed: bool,
     pub flit: Pace,
-    /// The last two packets that have started: when the cable has finished them, how many flits they are, and ...
+    /// The last two packets that have started: when the cable has finished them, and how many flits they are.
     sent_by: [u64; 2],
     sent_flits: [u16; 2],
+    /// Which of them came by a slower point and still feel it.
+    sent_uneven: [bool; 2],
     /// Which of them started first.
     older: u8,
-    // A line each: ... when their flits leave.
+    // A line each: when the flits of those leave.
     sent: [Line; 2],
 }
 
@@ -150,10 +150,10 @@ impl Output {
             first: NONE,
             last: NONE,
             waits_room: 0,
-            changed: false,
             flit: if flit_ps == 0 { Pace::default() } else { network.paces().of(flit_ps) },
             sent_by: [0; 2],
             sent_flits: [0; 2],
+            sent_uneven: [false; 2],
             older: 0,
             sent: [Line(Profile::default()), Line(Profile::default())],
         }
@@ -169,12 +169,6 @@ impl Output {
     #[inline]
     pub fn fetch_cable(&self, fetch: impl Fn(&u64)) {
         fetch(&self.cable_free);
-    }
-
-    /// Has the line fetched that the next packet on the cable is noted in.
-    #[inline]
-    pub fn fetch_sent(&self, fetch: impl Fn(&u64)) {
-        fetch(&self.sent[usize::from(self.older)].0.head);
     }
 
     /// Free slots in the output buffer at `now`, or some number above `enough`.
@@ -198,7 +192,7 @@ impl Output {
         let flits = u32::from(self.sent_flits[at]);
         // A flit keeps its slot until the cable has finished it.
         match now.checked_sub(common.paces.ps(self.flit)) {
-            Some(then) => flits - self.sent[at].0.passed(then, flits, &common.paces),
+            Some(then) => flits - self.sent(at, common).passed(then, flits, &common.paces),
             None => flits,
         }
     }
@@ -211,12 +205,22 @@ impl Output {
         for at in [1 - older, older] {
             let packet = u32::from(self.sent_flits[at]);
             if packet > spare {
-                let paces = &common.paces;
-                return Some(self.sent[at].0.time(packet - spare - 1, paces) + paces.ps(self.flit));
+                let left = self.sent(at, common).time(packet - spare - 1, &common.paces);
+                return Some(left + common.paces.ps(self.flit));
             }
             spare -= packet;
         }
         Some(0)
+    }
+
+    /// When the flits of a packet on the cable leave; that of most follows from their end, which spares a line.
+    #[inline]
+    fn sent(&self, at: usize, common: &Common) -> Profile {
+        if self.sent_uneven[at] {
+            return self.sent[at].0;
+        }
+        let whole = common.paces.ps(self.flit) * u64::from(self.sent_flits[at]);
+        Profile::steady(self.sent_by[at] - whole, self.flit)
     }
 
     /// When the cable has finished the packet before the one that it sends now.
@@ -230,7 +234,10 @@ impl Output {
     pub fn starts(&mut self, sent: Profile, flits: u32, end: u64) {
         let at = usize::from(self.older);
         self.queued -= flits;
-        self.sent[at].0 = sent;
+        self.sent_uneven[at] = !sent.is_steady();
+        if self.sent_uneven[at] {
+            self.sent[at].0 = sent;
+        }
         self.sent_by[at] = end;
         self.sent_flits[at] = flits as u16;
         self.older ^= 1;
