@@ -50,6 +50,12 @@ impl Paces {
         Pace(at.unwrap_or(0) as u8)
     }
 
+    /// Other times that go with each pace.
+    #[must_use]
+    pub fn map(&self, other: impl Fn(u32) -> u32) -> Self {
+        Paces { ps: self.ps.map(other) }
+    }
+
     /// The time between two flits in ps.
     #[inline]
     #[must_use]
@@ -78,6 +84,13 @@ impl Profile {
     #[must_use]
     pub fn steady(head: u64, pace: Pace) -> Self {
         Profile { head, pace, ..Profile::default() }
+    }
+
+    /// Whether its flits pass at the pace of the point itself throughout.
+    #[inline]
+    #[must_use]
+    pub fn is_steady(&self) -> bool {
+        self.slower == 0
     }
 
     /// What a stage makes of it: each flit not before `latency` after it came, the first not before `start`, and `pace`

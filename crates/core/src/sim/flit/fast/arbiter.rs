@@ -11,8 +11,8 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let now = self.now;
         let output = &mut self.outputs[channel];
         output.wake_at = NEVER;
-        output.waits_credit = false;
         output.waits_room = 0;
+        self.lanes.awaits[channel] = false;
         let mut busy = output.busy;
         if busy == 0 {
             return;
@@ -38,11 +38,11 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             self.grant(channel, input, choice.vl);
             return;
         }
+        self.lanes.awaits[channel] = look.credit;
         let output = &mut self.outputs[channel];
-        output.waits_credit = look.credit;
         let mut again = look.again;
         if look.need != NONE {
-            output.waits_room = look.need;
+            output.waits_room = look.need as u16;
             again = again.min(output.room_at(look.need, &self.common).unwrap_or(NEVER));
         }
         if again < NEVER {
@@ -68,8 +68,8 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         // Round once: from the one after the last served to the end, then from the first.
         let (mut from, mut wrapped) = (after, after == 0);
         loop {
-            let (output, lane) = (&self.outputs[channel], self.lanes.of(channel, vl));
-            let Some(input) = self.queues.next_input(output, lane, vl, from) else {
+            let output = &self.outputs[channel];
+            let Some(input) = self.queues.next_input(output, vl, from) else {
                 if wrapped {
                     return None;
                 }
@@ -107,7 +107,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let from = self.queues.input(&self.outputs[channel], input);
         self.expire(from);
         let input = &self.inputs[from];
-        if input.leaving_count() < self.common.speedup { None } else { input.first_left() }
+        if input.leaving().len() < self.common.speedup { None } else { input.first_left() }
     }
 
     /// Forgets packets that have left the buffer at the end of a channel.
@@ -129,7 +129,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let packet = &mut self.packets[first as usize];
         if first == last {
             *ends = (NONE, NONE);
-            self.queues.mark(output, lane, input, vl, false);
+            self.queues.mark(output, input, vl, false);
         } else {
             ends.0 = packet.next;
         }

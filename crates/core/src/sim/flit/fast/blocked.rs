@@ -15,9 +15,8 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
                 continue;
             }
             for vl in (0..self.lanes.count as u8).filter(|vl| output.busy >> vl & 1 == 1) {
-                let lane = self.lanes.of(channel, vl);
                 let mut from = 1;
-                while let Some(input) = self.queues.next_input(output, lane, vl, from) {
+                while let Some(input) = self.queues.next_input(output, vl, from) {
                     from = usize::from(input) + 1;
                     let packet = &self.packets[self.queues.first(output, input, vl) as usize];
                     let filled_by = self.queues.input(output, input);
@@ -40,7 +39,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             let packet = &self.packets[at as usize];
             at = packet.next;
             let buffer = (ChannelId(channel as u32), packet.vl);
-            let Head::Switch(switch, port) = self.inputs[channel].head else {
+            let Head::Switch(switch, port) = self.heads[channel] else {
                 found.push(Waiting { buffer, next: buffer, can_go: true });
                 continue;
             };
@@ -56,9 +55,9 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
 
     /// Whether a packet has a place in the buffer at the end of a channel once all has left that is leaving.
     fn will_fit(&self, channel: usize, vl: u8, flits: u32) -> bool {
-        let (input, lane) = (&self.inputs[channel], self.lanes.of(channel, vl));
-        let Head::Switch(..) = input.head else { return true };
-        let leaving = input.leaving().filter(|one| one.vl == vl).map(|one| one.flits).sum::<u32>();
+        let Head::Switch(..) = self.heads[channel] else { return true };
+        let (leaving, lane) = (self.inputs[channel].leaving(), self.lanes.of(channel, vl));
+        let leaving = leaving.iter().filter(|one| one.vl == vl).map(|one| one.flits).sum::<u32>();
         let held = lane.sent.wrapping_sub(lane.departed).wrapping_sub(leaving);
         held + flits <= self.common.lane_flits
     }

@@ -2,18 +2,19 @@
 
 use super::state::{Head, Output, Sink};
 use super::{Fast, NEVER, NONE, Observer, Source};
+use crate::ids::ChannelId;
 
 impl<S: Source, O: Observer> Fast<'_, S, O> {
     /// Announces all buffers at time 0.
     pub(super) fn announce_buffers(&mut self) {
         for channel in 0..self.outputs.len() {
-            if self.outputs[channel].flit_ps == 0 {
+            if self.network.flit_ps(ChannelId::from_index(channel)) == 0 {
                 continue;
             }
-            let mut free = 0;
+            let (mut free, pace) = (0, self.outputs[channel].flit);
             for vl in 0..self.lanes.count as u8 {
                 // The buffer at this end is filled by the reverse channel.
-                free += u64::from(self.outputs[channel].credit_ps);
+                free += self.common.credits.ps(pace);
                 let arrival = free + self.common.cable;
                 self.lanes.tell(channel ^ 1, vl, 0, arrival, self.common.lane_flits);
             }
@@ -38,8 +39,8 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     /// Notes that flits leave the buffer at the end that `channel` leaves from.
     #[inline]
     pub(super) fn buffer_changes(&mut self, channel: usize) {
-        if !self.outputs[channel].changed {
-            self.outputs[channel].changed = true;
+        if !self.changed[channel] {
+            self.changed[channel] = true;
             self.wake_cable(channel, self.credit_at(&self.outputs[channel]));
         }
     }
@@ -47,7 +48,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     pub(super) fn look_at_cable(&mut self, channel: usize) {
         self.outputs[channel].cable_at = NEVER;
         if self.credit_at(&self.outputs[channel]) <= self.now {
-            if self.outputs[channel].changed {
+            if self.changed[channel] {
                 self.send_credits(channel);
             } else {
                 self.decided(channel);
@@ -65,11 +66,10 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     /// Tells the sender of the reverse channel what has left the buffer here.
     fn send_credits(&mut self, channel: usize) {
         let (now, from) = (self.now, channel ^ 1);
-        self.expire(from);
         let mut partly = [0u32; 16];
         let more = self.leaving_flits(from, &mut partly);
         self.decided(channel);
-        self.outputs[channel].changed = more;
+        self.changed[channel] = more;
         let (mut free, mut first) = (now, NEVER);
         for vl in 0..self.lanes.count as u8 {
             let gone = self.lanes.of(from, vl).departed.wrapping_add(partly[usize::from(vl)]);
@@ -78,7 +78,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             assert!(held <= self.common.lane_flits, "flits were sent without credit");
             let limit = self.common.lane_flits.wrapping_add(gone);
             if self.lanes.told(from, vl) != limit {
-                free += u64::from(self.outputs[channel].credit_ps);
+                free += self.common.credits.ps(self.outputs[channel].flit);
                 let arrival = free + self.common.cable;
                 first = first.min(arrival);
                 self.lanes.tell(from, vl, now, arrival, limit);
@@ -86,7 +86,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         }
         if first < NEVER {
             self.outputs[channel].cable_free = free;
-            if self.outputs[from].waits_credit {
+            if self.lanes.awaits[from] {
                 self.wake(from, first);
             }
         }
@@ -94,15 +94,18 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
 
     /// Adds, by lane, the flits that have left the buffer at the end of a channel of packets that have not left it as a
     /// whole; returns whether there are such packets.
-    fn leaving_flits(&self, from: usize, gone: &mut [u32; 16]) -> bool {
+    fn leaving_flits(&mut self, from: usize, gone: &mut [u32; 16]) -> bool {
+        if let Head::Switch(..) = self.heads[from] {
+            self.expire(from);
+        }
         let (now, paces) = (self.now, &self.common.paces);
-        let input = &self.inputs[from];
-        match input.head {
+        match self.heads[from] {
             Head::Switch(..) => {
-                for one in input.leaving() {
+                let leaving = self.inputs[from].leaving();
+                for one in leaving {
                     gone[usize::from(one.vl)] += one.profile.passed(now, one.flits, paces);
                 }
-                input.leaving_count() > 0
+                !leaving.is_empty()
             }
             Head::Sink(sink) => {
                 let Sink { start, packets, .. } = &self.sinks[sink as usize];
@@ -147,7 +150,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             }
             self.send_first(channel, start, due);
         }
-        if self.outputs[channel].changed {
+        if self.changed[channel] {
             self.wake_cable(channel, self.credit_at(&self.outputs[channel]));
         }
     }
@@ -159,7 +162,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let packet = &mut self.packets[first as usize];
         let (flits, last) = (packet.flits, packet.flits - 1);
         let sent = packet.there.through(0, start, output.flit, last, &common.paces);
-        let end = sent.time(last, &common.paces) + u64::from(output.flit_ps);
+        let end = sent.time(last, &common.paces) + common.paces.ps(output.flit);
         output.first = packet.next;
         output.starts(sent, flits, end);
         // Until now the cable was idle at every tick, or has decided.
@@ -169,7 +172,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         packet.there = sent.delayed(common.cable);
         self.counts.flit_hops += u64::from(flits);
         if output.waits_room > 0
-            && let Some(room) = output.room_at(output.waits_room, common)
+            && let Some(room) = output.room_at(output.waits_room.into(), common)
         {
             self.wake(channel, room);
         }
@@ -180,7 +183,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     fn arrive(&mut self, channel: usize, first: u32) {
         let packet = &mut self.packets[first as usize];
         let there = packet.there;
-        match self.inputs[channel].head {
+        match self.heads[channel] {
             Head::Switch(switch, port) => {
                 let (out, vl) = self.network.next(switch, port, packet.lid, packet.sl);
                 packet.vl = vl;
@@ -202,8 +205,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             return;
         }
         ends.0 = packet;
-        let lane = self.lanes.of_mut(channel, vl);
-        self.queues.mark(output, lane, port, vl, true);
+        self.queues.mark(output, port, vl, true);
         let there = head + self.common.stage(output).input_latency;
         self.wake(channel, there);
     }

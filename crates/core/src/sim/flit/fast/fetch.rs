@@ -39,17 +39,16 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         match key & !CHANNEL {
             TIMER => {}
             CONSUME => {
-                fetch(&self.inputs[channel]);
-                fetch(&self.outputs[channel ^ 1]);
+                self.outputs[channel ^ 1].fetch_cable(fetch);
+                fetch(self.lanes.of(channel, 0));
             }
             ARBITRATE => {
-                self.outputs[channel].fetch(fetch);
+                self.outputs[channel].fetch_arbiter(fetch);
+                self.outputs[channel].fetch_cable(fetch);
                 self.lanes.fetch(channel, fetch);
-                fetch(&self.inputs[channel]);
             }
             _ => {
-                self.outputs[channel].fetch(fetch);
-                fetch(&self.inputs[channel]);
+                self.outputs[channel].fetch_cable(fetch);
                 // Flow control tells of the buffer that the other way fills.
                 self.inputs[channel ^ 1].fetch(fetch);
                 self.lanes.fetch(channel ^ 1, fetch);
@@ -67,7 +66,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         {
             let from = self.queues.input(output, input);
             self.inputs[from].fetch(fetch);
-            fetch(&self.outputs[from ^ 1]);
+            self.outputs[from ^ 1].fetch_cable(fetch);
         }
         if let Some(packet) = self.packets.get(packet as usize) {
             fetch(packet);
@@ -83,13 +82,12 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             // Behind others in the output buffer, it does not go on at once.
             return;
         }
-        let Head::Switch(switch, port) = self.inputs[channel].head else { return };
+        let Head::Switch(switch, port) = self.heads[channel] else { return };
         let Some(packet) = self.packets.get(packet as usize) else { return };
         let (out, vl) = self.network.next(switch, port, packet.lid, packet.sl);
         let next = self.queues.output(switch, out);
         let output = &self.outputs[next];
-        fetch(output);
-        fetch(self.lanes.of(next, vl));
+        output.fetch_arbiter(fetch);
         fetch(self.queues.slot(output, port, vl));
     }
 
@@ -107,7 +105,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
                 let vl = output.busy.trailing_zeros() as u8;
                 let lane = self.lanes.of(channel, vl);
                 let after = usize::from(lane.last_input.wrapping_add(1));
-                let next = |from| self.queues.next_input(output, lane, vl, from);
+                let next = |from| self.queues.next_input(output, vl, from);
                 let input = next(after).or_else(|| next(0))?;
                 Some((channel, Some(input), self.queues.first(output, input, vl)))
             }

@@ -84,7 +84,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
 
     /// Consumes the first packet before a sink.
     pub(super) fn consume(&mut self, channel: usize) {
-        let Head::Sink(sink) = self.inputs[channel].head else { return };
+        let Head::Sink(sink) = self.heads[channel] else { return };
         let sink = &mut self.sinks[sink as usize];
         let (rank, Some((at, _))) = (sink.rank, sink.packets.pop_front()) else { return };
         let Packet { name, flits, came_vl, .. } = self.packets[at as usize];

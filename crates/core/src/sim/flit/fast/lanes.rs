@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 
 use super::NEVER;
 
-/// A lane of a channel. Counts of flits wrap around: only differences matter, and those are small.
+/// A lane of a channel: half a line. Counts of flits wrap around: only differences matter, and those are small.
 #[derive(Clone, Default)]
+#[repr(align(32))]
 pub(super) struct Lane {
-    /// Of the first 64 inputs, those that have a packet for it; the rest is in `Queues`.
-    pub inputs: u64,
     /// When what the receiver told last is known to the sender.
     told_at: u64,
     /// How many flits may ever be sent by that.
@@ -38,6 +37,8 @@ impl Lane {
 pub(super) struct Lanes {
     pub count: usize,
     lanes: Vec<Lane>,
+    /// By channel: whether its arbiter waits for credits.
+    pub awaits: Vec<bool>,
     /// By lane: flow control on the way, arrival and limit, except for the last. There is hardly ever any.
     earlier: Vec<VecDeque<(u64, u32)>>,
 }
@@ -50,7 +51,8 @@ impl Lanes {
     pub fn new(channels: usize, count: usize) -> Self {
         let lane = Lane { last_input: u8::MAX, ..Lane::default() };
         let slots = channels * count;
-        Lanes { count, lanes: vec![lane; slots], earlier: vec![VecDeque::new(); slots] }
+        let (lanes, earlier) = (vec![lane; slots], vec![VecDeque::new(); slots]);
+        Lanes { count, lanes, awaits: vec![false; channels], earlier }
     }
 
     #[inline]

@@ -50,7 +50,11 @@ pub struct Fast<'n, S, O> {
     least_flits: u32,
     hosts: Vec<Host>,
     outputs: Vec<Output>,
+    /// What is at the end of each channel: apart from `inputs`, since passing packets need but that.
+    heads: Vec<Head>,
     inputs: Vec<Input>,
+    /// Whether the buffer at the end that a channel leaves from may have changed since its sender was told.
+    changed: Vec<bool>,
     sinks: Vec<Sink>,
     lanes: Lanes,
     queues: Queues,
@@ -117,7 +121,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
     pub fn new(network: &'n Network<'n>, options: &FlitOptions, source: S, observer: O) -> Self {
         let channels = network.channel_count();
         let ids = || (0..channels).map(ChannelId::from_index);
-        let mut outputs: Vec<_> = ids().map(|id| Output::new(network, id, options)).collect();
+        let mut outputs: Vec<_> = ids().map(|id| Output::new(network, id)).collect();
         let mut sinks = Vec::new();
         let mut head = |id| match network.head(id) {
             End::Switch(switch, port) => Head::Switch(switch, port),
@@ -127,7 +131,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
             }
             End::Idle => Head::Idle,
         };
-        let inputs = ids().map(|id| Input::new(head(id))).collect();
+        let heads = ids().map(&mut head).collect();
         let mut simulation = Fast {
             network,
             tables: LaneTables::new(options, network.lanes()),
@@ -143,7 +147,9 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
             hosts: vec![Host { ask_at: NEVER, ..Host::default() }; network.rank_count()],
             queues: Queues::new(network, &mut outputs),
             outputs,
-            inputs,
+            heads,
+            inputs: vec![Input::default(); channels],
+            changed: vec![false; channels],
             sinks,
             lanes: Lanes::new(channels, network.lanes()),
             ready: Vec::new(),
@@ -212,7 +218,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
     fn beyond(&self, channel: usize) -> u64 {
         let lanes = (0..self.lanes.count as u8).map(|vl| self.lanes.of(channel, vl));
         let granted: u64 = lanes.map(|lane| u64::from(lane.sent.wrapping_sub(lane.departed))).sum();
-        granted - self.inputs[channel].leaving().map(|one| u64::from(one.flits)).sum::<u64>()
+        granted - self.inputs[channel].leaving().iter().map(|one| u64::from(one.flits)).sum::<u64>()
     }
 
     /// What was counted.

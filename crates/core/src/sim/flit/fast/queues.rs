@@ -1,7 +1,6 @@
 //! Packets that wait at switches and hosts, by output channel, input port and lane.
 
 use super::NONE;
-use super::lanes::Lane;
 use super::state::Output;
 use crate::ids::{ChannelId, SwitchId};
 use crate::sim::flit::network::{End, Network};
@@ -11,8 +10,8 @@ pub(super) struct Queues {
     lanes: usize,
     /// By output, then input `port` and lane `vl` at `port x lanes + vl`; `NONE`: empty.
     ends: Vec<(u32, u32)>,
-    /// By output, then lane: inputs beyond the first 64 that have a packet, a bit each.
-    wide: Vec<u64>,
+    /// By output, then lane: inputs that have a packet, a bit each; apart from all else, so that they stay in the cache.
+    waiting: Vec<u64>,
     /// By switch: where its ports begin in `channel`, the channels that leave there.
     base: Vec<u32>,
     channel: Vec<u32>,
@@ -30,7 +29,7 @@ impl Queues {
                 channel.push(network.output(switch, port).map_or(NONE, |channel| channel.0));
             }
         }
-        let (mut ends, mut wide) = (0, 0);
+        let (mut ends, mut waiting) = (0, 0);
         for (at, output) in outputs.iter_mut().enumerate() {
             let id = ChannelId::from_index(at);
             let inputs = inputs(network, id);
@@ -39,19 +38,22 @@ impl Queues {
                 _ => 0,
             };
             let words = inputs.div_ceil(64).max(1);
-            (output.queues, output.wide) = (ends as u32, wide as u32);
+            (output.queues, output.waiting) = (ends as u32, waiting as u32);
             (output.ports, output.words) = (ports, words as u8);
             ends += inputs * lanes;
-            wide += (words - 1) * lanes;
+            waiting += words * lanes;
         }
-        Queues { lanes, ends: vec![(NONE, NONE); ends], wide: vec![0; wide], base, channel }
+        Queues { lanes, ends: vec![(NONE, NONE); ends], waiting: vec![0; waiting], base, channel }
     }
 
     /// Bytes that the queues of a network take.
     pub fn memory(network: &Network<'_>) -> u64 {
         let ids = (0..network.channel_count()).map(ChannelId::from_index);
-        let queues = ids.map(|id| inputs(network, id)).sum::<usize>() * network.lanes();
-        (queues * size_of::<(u32, u32)>() + network.channel_count() * size_of::<u32>()) as u64
+        let of_lane = |inputs: usize| {
+            inputs * size_of::<(u32, u32)>() + inputs.div_ceil(64).max(1) * size_of::<u64>()
+        };
+        let queues = ids.map(|id| of_lane(inputs(network, id))).sum::<usize>();
+        (queues * network.lanes() + network.channel_count() * size_of::<u32>()) as u64
     }
 
     /// The channel that leaves a switch by a port.
@@ -91,16 +93,15 @@ impl Queues {
 
     /// Notes whether an input has a packet for a lane of an output.
     #[inline]
-    pub fn mark(&mut self, output: &mut Output, lane: &mut Lane, port: u8, vl: u8, waits: bool) {
-        let (bit, at) = (1 << (port % 64), usize::from(port / 64));
-        let wide = wide_words(output, vl);
-        let word = if at == 0 { &mut lane.inputs } else { &mut self.wide[wide.start + at - 1] };
+    pub fn mark(&mut self, output: &mut Output, port: u8, vl: u8, waits: bool) {
+        let words = words(output, vl);
+        let (bit, word) = (1 << (port % 64), words.start + usize::from(port / 64));
         if waits {
-            *word |= bit;
+            self.waiting[word] |= bit;
             output.busy |= 1 << vl;
         } else {
-            *word &= !bit;
-            if lane.inputs == 0 && self.wide[wide].iter().all(|&word| word == 0) {
+            self.waiting[word] &= !bit;
+            if self.waiting[words].iter().all(|&word| word == 0) {
                 output.busy &= !(1 << vl);
             }
         }
@@ -108,26 +109,26 @@ impl Queues {
 
     /// The first input at or after `from` that has a packet for a lane of an output, if any.
     #[inline]
-    pub fn next_input(&self, output: &Output, lane: &Lane, vl: u8, from: usize) -> Option<u8> {
-        let mut at = from / 64;
+    pub fn next_input(&self, output: &Output, vl: u8, from: usize) -> Option<u8> {
+        let words = &self.waiting[words(output, vl)];
         let mut mask = u64::MAX << (from % 64);
-        let wide = &self.wide[wide_words(output, vl)];
-        loop {
-            let word = if at == 0 { lane.inputs } else { *wide.get(at - 1)? } & mask;
+        for (at, word) in words.iter().enumerate().skip(from / 64) {
+            let word = word & mask;
             if word != 0 {
                 return Some((at * 64) as u8 + word.trailing_zeros() as u8);
             }
-            (at, mask) = (at + 1, u64::MAX);
+            mask = u64::MAX;
         }
+        None
     }
 }
 
-/// Where the words of a lane beyond the first are.
+/// Where the words of a lane are.
 #[inline]
-fn wide_words(output: &Output, vl: u8) -> std::ops::Range<usize> {
-    let words = usize::from(output.words - 1);
-    let base = output.wide as usize + usize::from(vl) * words;
-    base..base + words
+fn words(output: &Output, vl: u8) -> std::ops::Range<usize> {
+    let count = usize::from(output.words);
+    let base = output.waiting as usize + usize::from(vl) * count;
+    base..base + count
 }
 
 /// Inputs of the arbiter of a channel, counted from 0 on; a host has but its generator.

@@ -16,6 +16,8 @@ use crate::units::Bytes;
 /// Times and sizes that all channels share.
 pub(super) struct Common {
     pub paces: Paces,
+    /// Times of flow-control packets on cables of these paces.
+    pub credits: Paces,
     /// Arbiters of switches, and those of hosts.
     pub stages: [Stage; 2],
     pub cable: u64,
@@ -56,6 +58,7 @@ impl Common {
             capacity: options.host_output_flits,
         };
         Common {
+            credits: paces.map(|ps| options.credit_ps(u64::from(ps)) as u32),
             stages: [switch, host],
             cable: options.cable_ps(),
             credit_interval: options.credit_interval.0,
@@ -82,81 +85,90 @@ impl Common {
 /// The end a channel leaves from: arbiter, output buffer and cable.
 #[repr(C, align(64))]
 pub(super) struct Output {
-    // First line: what whoever brings a packet or frees something needs.
+    // First line: the arbiter, and what whoever brings it a packet needs.
     pub free_at: u64,
     pub wake_at: u64,
     /// Where its queues begin, see `Queues`.
     pub queues: u32,
-    pub wide: u32,
+    pub waiting: u32,
     pub ports: u32,
     /// Lanes that packets queue for, a bit each.
     pub busy: u16,
     pub words: u8,
     pub host: bool,
-    /// Whether it waits for credits; for room for a packet of how many flits, 0: for none.
-    pub waits_room: u32,
-    pub waits_credit: bool,
-    /// Whether the buffer at this end may have changed since its sender was told.
-    pub changed: bool,
-    pub flit: Pace,
-    /// Output buffer: flits of granted packets that have not started on the cable, the first and the last packet.
-    pub queued: u32,
-    pub first: u32,
-    pub last: u32,
-    pub flit_ps: u32,
-    pub credit_ps: u32,
-    // Second line: the cable.
+    pub turns: Turns,
+    // Second line: the output buffer and the cable.
+    cable: CableLine,
     pub cable_free: u64,
     pub cable_at: u64,
     /// The first tick for which no flow control was sent yet.
     pub credit_tick: u64,
-    /// The last two packets that have started: when the cable has finished them, how many flits they are, and ...
+    /// Output buffer: flits of granted packets that have not started on the cable, the first and the last packet.
+    pub queued: u32,
+    pub first: u32,
+    pub last: u32,
+    /// The arbiter waits for room for a packet of how many flits; 0: for none.
+    pub waits_room: u16,
+    pub flit: Pace,
+    /// The last two packets that have started: when the cable has finished them, and how many flits they are.
     sent_by: [u64; 2],
     sent_flits: [u16; 2],
-    pub turns: Turns,
-    // Two more lines: ... when their flits leave.
-    sent: [Profile; 2],
+    /// Which of them came by a slower point and still feel it.
+    sent_uneven: [bool; 2],
+    /// Which of them started first.
+    older: u8,
+    // A line each: when the flits of those leave.
+    sent: [Line; 2],
 }
 
+/// Begins a line.
+#[repr(align(64))]
+struct CableLine;
+
+/// A profile in a line of its own.
+#[repr(align(64))]
+struct Line(Profile);
+
 impl Output {
-    pub fn new(network: &Network<'_>, channel: ChannelId, options: &FlitOptions) -> Self {
+    pub fn new(network: &Network<'_>, channel: ChannelId) -> Self {
         let flit_ps = network.flit_ps(channel);
-        let dead = flit_ps == 0;
         Output {
             free_at: 0,
             wake_at: NEVER,
             queues: 0,
-            wide: 0,
+            waiting: 0,
             ports: 0,
             busy: 0,
             words: 0,
             host: !matches!(network.tail(channel), End::Switch(..)),
-            waits_room: 0,
-            waits_credit: false,
-            changed: false,
-            flit: if dead { Pace::default() } else { network.paces().of(flit_ps) },
-            queued: 0,
-            first: NONE,
-            last: NONE,
-            flit_ps,
-            credit_ps: options.credit_ps(u64::from(flit_ps)) as u32,
+            turns: Turns::default(),
+            cable: CableLine,
             cable_free: 0,
             cable_at: NEVER,
             credit_tick: 0,
+            queued: 0,
+            first: NONE,
+            last: NONE,
+            waits_room: 0,
+            flit: if flit_ps == 0 { Pace::default() } else { network.paces().of(flit_ps) },
             sent_by: [0; 2],
             sent_flits: [0; 2],
-            turns: Turns::default(),
-            sent: [Profile::default(); 2],
+            sent_uneven: [false; 2],
+            older: 0,
+            sent: [Line(Profile::default()), Line(Profile::default())],
         }
     }
 
-    /// Has its lines fetched.
+    /// Has the line of its arbiter fetched.
     #[inline]
-    pub fn fetch(&self, fetch: impl Fn(&u64)) {
+    pub fn fetch_arbiter(&self, fetch: impl Fn(&u64)) {
         fetch(&self.free_at);
+    }
+
+    /// Has the line of its cable fetched.
+    #[inline]
+    pub fn fetch_cable(&self, fetch: impl Fn(&u64)) {
         fetch(&self.cable_free);
-        fetch(&self.sent[0].head);
-        fetch(&self.sent[1].head);
     }
 
     /// Free slots in the output buffer at `now`, or some number above `enough`.
@@ -179,8 +191,8 @@ impl Output {
         }
         let flits = u32::from(self.sent_flits[at]);
         // A flit keeps its slot until the cable has finished it.
-        match now.checked_sub(u64::from(self.flit_ps)) {
-            Some(then) => flits - self.sent[at].passed(then, flits, &common.paces),
+        match now.checked_sub(common.paces.ps(self.flit)) {
+            Some(then) => flits - self.sent(at, common).passed(then, flits, &common.paces),
             None => flits,
         }
     }
@@ -188,49 +200,53 @@ impl Output {
     /// When more than `flits` slots will be free, as far as packets on the cable decide it.
     pub fn room_at(&self, flits: u32, common: &Common) -> Option<u64> {
         let mut spare = (common.stage(self).capacity - self.queued).checked_sub(flits + 1)?;
+        let older = usize::from(self.older);
         // From the packet that leaves last: what may stay of it.
-        for at in [1, 0] {
+        for at in [1 - older, older] {
             let packet = u32::from(self.sent_flits[at]);
             if packet > spare {
-                let index = packet - spare - 1;
-                return Some(self.sent[at].time(index, &common.paces) + u64::from(self.flit_ps));
+                let left = self.sent(at, common).time(packet - spare - 1, &common.paces);
+                return Some(left + common.paces.ps(self.flit));
             }
             spare -= packet;
         }
         Some(0)
     }
 
+    /// When the flits of a packet on the cable leave; that of most follows from their end, which spares a line.
+    #[inline]
+    fn sent(&self, at: usize, common: &Common) -> Profile {
+        if self.sent_uneven[at] {
+            return self.sent[at].0;
+        }
+        let whole = common.paces.ps(self.flit) * u64::from(self.sent_flits[at]);
+        Profile::steady(self.sent_by[at] - whole, self.flit)
+    }
+
     /// When the cable has finished the packet before the one that it sends now.
     #[inline]
     pub fn one_before_sent_by(&self) -> u64 {
-        self.sent_by[0]
+        self.sent_by[usize::from(self.older)]
     }
 
     /// Notes that a packet has started on the cable, which is finished with it at `end`.
     #[inline]
     pub fn starts(&mut self, sent: Profile, flits: u32, end: u64) {
+        let at = usize::from(self.older);
         self.queued -= flits;
-        self.sent = [self.sent[1], sent];
-        self.sent_by = [self.sent_by[1], end];
-        self.sent_flits = [self.sent_flits[1], flits as u16];
+        self.sent_uneven[at] = !sent.is_steady();
+        if self.sent_uneven[at] {
+            self.sent[at].0 = sent;
+        }
+        self.sent_by[at] = end;
+        self.sent_flits[at] = flits as u16;
+        self.older ^= 1;
         self.cable_free = end;
     }
 }
 
 /// Most packets that leave one input buffer at a time.
 const LEAVING_MAX: usize = FlitOptions::SPEEDUP_MAX as usize;
-
-/// The end a channel arrives at, and the packets that are leaving the buffer there.
-#[repr(C, align(64))]
-pub(super) struct Input {
-    pub head: Head,
-    leaving: u8,
-    // By packet: the lane by which it came, its flits, when the last of them leaves; in further lines, when each does.
-    vl: [u8; LEAVING_MAX],
-    flits: [u16; LEAVING_MAX],
-    last: [u64; LEAVING_MAX],
-    profile: [Profile; LEAVING_MAX],
-}
 
 /// What is at the end of a channel.
 #[derive(Clone, Copy)]
@@ -241,84 +257,64 @@ pub(super) enum Head {
     Idle,
 }
 
+/// The packets that are leaving the buffer at the end of a channel; as there is hardly ever more than one, it shares a
+/// line with their count.
+#[derive(Clone, Default)]
+#[repr(C, align(64))]
+pub(super) struct Input {
+    count: u8,
+    leaving: [Leaving; LEAVING_MAX],
+}
+
 /// A packet that is leaving an input buffer.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Leaving {
     pub profile: Profile,
+    /// When its last flit leaves.
+    pub last: u64,
     pub flits: u32,
     /// Lane by which it came.
     pub vl: u8,
-    /// When its last flit leaves.
-    pub last: u64,
 }
 
 impl Input {
-    pub fn new(head: Head) -> Self {
-        Input {
-            head,
-            leaving: 0,
-            vl: [0; LEAVING_MAX],
-            flits: [0; LEAVING_MAX],
-            last: [0; LEAVING_MAX],
-            profile: [Profile::default(); LEAVING_MAX],
-        }
-    }
-
     /// Has its first two lines fetched.
     #[inline]
     pub fn fetch(&self, fetch: impl Fn(&u64)) {
-        fetch(&self.last[0]);
-        fetch(&self.profile[0].head);
-    }
-
-    /// How many packets are leaving.
-    #[inline]
-    pub fn leaving_count(&self) -> usize {
-        usize::from(self.leaving)
+        fetch(&self.leaving[0].profile.head);
+        fetch(&self.leaving[1].profile.head);
     }
 
     /// The packets that are leaving.
-    pub fn leaving(&self) -> impl Iterator<Item = Leaving> {
-        (0..self.leaving_count()).map(|at| Leaving {
-            profile: self.profile[at],
-            flits: u32::from(self.flits[at]),
-            vl: self.vl[at],
-            last: self.last[at],
-        })
+    #[inline]
+    pub fn leaving(&self) -> &[Leaving] {
+        &self.leaving[..usize::from(self.count)]
     }
 
     /// When the first of them has left.
     #[inline]
     pub fn first_left(&self) -> Option<u64> {
-        self.last[..self.leaving_count()].iter().copied().min()
+        self.leaving().iter().map(|one| one.last).min()
     }
 
     /// Notes one more.
     #[inline]
     pub fn leaves(&mut self, one: Leaving) {
-        let at = self.leaving_count();
-        self.profile[at] = one.profile;
-        self.flits[at] = one.flits as u16;
-        self.vl[at] = one.vl;
-        self.last[at] = one.last;
-        self.leaving += 1;
+        self.leaving[usize::from(self.count)] = one;
+        self.count += 1;
     }
 
     /// Forgets one that has left by `now`; tells its lane and flits.
     #[inline]
     pub fn forget(&mut self, now: u64) -> Option<(u8, u32)> {
-        let count = self.leaving_count();
-        let at = self.last[..count].iter().position(|&last| last <= now)?;
-        let gone = (self.vl[at], u32::from(self.flits[at]));
-        let end = count - 1;
+        let at = self.leaving().iter().position(|one| one.last <= now)?;
+        let Leaving { vl, flits, .. } = self.leaving[at];
+        self.count -= 1;
+        let end = usize::from(self.count);
         if at < end {
-            self.profile[at] = self.profile[end];
-            self.flits[at] = self.flits[end];
-            self.vl[at] = self.vl[end];
-            self.last[at] = self.last[end];
+            self.leaving[at] = self.leaving[end];
         }
-        self.leaving -= 1;
-        Some(gone)
+        Some((vl, flits))
     }
 }
 
