@@ -271,7 +271,7 @@ impl SparesJob {
 #[pyfunction]
 pub fn check_substitution_policy(text: &str, dimensions: usize) -> PyResult<(String, Vec<u32>)> {
     let policy = Policy::parse(text, dimensions).map_err(raise::<SparesError>)?;
-    Ok((policy.to_string(), policy.degrees(dimensions)))
+    Ok((policy.to_string(), policy.degrees().to_vec()))
 }
 
 /// Nodes along each dimension that an allocation leaves on a machine of that shape.
@@ -296,6 +296,7 @@ fn step_fields<'py>(py: Python<'py>, grid: &Grid, step: &Step) -> PyResult<Bound
     fields.set_item("failed", step.failed.0)?;
     let (outcome, degree) = match step.substitution {
         Substitution::Slide(degree) => ("substituted", Some(degree)),
+        Substitution::Searched => ("substituted", None),
         Substitution::Idle => ("idle", None),
         Substitution::NoSpareLeft(_) => ("no_spare_left", None),
     };

@@ -223,7 +223,16 @@ def collision_change(found: Substitution) -> str:
     worse = found.collision_max / found.collision_max_before
     much = "as before" if worse == 1 else f"{worse:.3g} times as many as before"
     messages = "1 message" if found.collision_max == 1 else f"{found.collision_max} messages"
-    return f"{messages} on one channel, {much}"
+    return f"{messages} on one channel, {much}{_bound(found)}"
+
+
+def _bound(found: Substitution) -> str:
+    """Say how much better it could be, where that is known."""
+    if found.collision_bound == 1:
+        return ""
+    if found.collision_max == found.collision_bound:
+        return "; no placement does better"
+    return f"; no placement has fewer than {found.collision_bound}"
 
 
 def step_sentence(job: Job, step: Step, named: Callable[[int], str] | None = None) -> str:
@@ -234,7 +243,11 @@ def step_sentence(job: Job, step: Step, named: Callable[[int], str] | None = Non
         return f"{where} had no rank"
     if step.outcome == "no_spare_left":
         return f"{where} has no substitute"
-    if step.degree == 0:
+    if step.degree is None:
+        ranks = "1 rank moves" if len(step.moves) == 1 else f"{len(step.moves):,} ranks move"
+        far = "1 hop" if step.hops_max == 1 else f"at most {step.hops_max} hops"
+        how = f"{ranks}, {far}"
+    elif step.degree == 0:
         to = step.moves[0].to_node
         hops = "1 hop" if step.hops_max == 1 else f"{step.hops_max} hops"
         how = f"rank {step.moves[0].rank} moves {hops} to {named(to)}"

@@ -57,7 +57,8 @@ class Step:
     outcome : str
         `substituted`, `idle` (it had no rank) or `no_spare_left`.
     degree : int or None
-        Degree of the slide: 0 for a spare that takes the rank itself, k where a k-dimensional slice moved by one node.
+        Degree of the slide: 0 for a spare that takes the rank itself, k where a k-dimensional slice moved by one node; None
+        where a search found the moves.
     moves : list of Move
         Ranks that moved; all of them at once, one behind the other, so that it takes the time of one move.
     hops_max : int
@@ -66,6 +67,9 @@ class Step:
         The largest collision afterwards: most messages on one channel; 1 is none.
     collisions : list of int
         The same of each round: a phase of the traffic, or what ranks send at a time.
+    collision_bound : int
+        No placement of the ranks has a smaller largest collision. 2 where a stencil on a mesh finds no straight lines between the
+        dead nodes, 1 elsewhere, which says nothing.
     """
 
     failed: int
@@ -75,6 +79,7 @@ class Step:
     hops_max: int
     collision_max: int
     collisions: list[int]
+    collision_bound: int
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,8 @@ class Substitution:
         Rounds in which data moves: one a failure, since the ranks of a slide move all at once.
     collision_max_before, collision_max : int
         The largest collision before and after.
+    collision_bound : int
+        No placement of the ranks has a smaller largest collision; see `Step`.
     rounds_before, rounds : int
         The largest collisions of all rounds together, before and after: about how many times of one message they take.
     shape_kept : bool
@@ -113,6 +120,7 @@ class Substitution:
     migration_steps: int
     collision_max_before: int
     collision_max: int
+    collision_bound: int
     rounds_before: int
     rounds: int
     shape_kept: bool
@@ -265,7 +273,8 @@ class Job:
         Parameters
         ----------
         policy : str
-            `0D`, `1D`, ..., or a hybrid: `hybrid(2D+1D+0D)`, `hybrid(all)`, `hybrid(-2D)`.
+            `0D`, `1D`, ..., or a hybrid: `hybrid(2D+1D+0D)`, `hybrid(all)`, `hybrid(-2D)`; or a search, `optimal`, with
+            `optimal(trials=1000, moves=30)` for the changes it tries and the ranks it moves at most for each failure.
         failed : iterable of int or sequence of int
             Nodes in the order in which they fail, by number or coordinates.
         choices : Choices, optional
@@ -295,7 +304,7 @@ class Job:
         Parameters
         ----------
         policy : str
-            As for `substitute`.
+            As for `substitute`, but no search.
         failures : int
             The most failures of a sequence, at least 1.
         choices : Choices, optional
@@ -352,6 +361,7 @@ class Job:
             migration_steps=sum(bool(step.moves) for step in steps),
             collision_max_before=self.collision_max,
             collision_max=steps[-1].collision_max if steps else self.collision_max,
+            collision_bound=steps[-1].collision_bound if steps else 1,
             rounds_before=sum(self._core.collisions),
             rounds=sum(steps[-1].collisions if steps else self._core.collisions),
             shape_kept=found["shape_kept"] and reason is None,

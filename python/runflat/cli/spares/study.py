@@ -28,7 +28,7 @@ MOST_ROWS = 16
 @job_options
 @click.option(
     "--policy", "policies", multiple=True, default=("hybrid(all)",), show_default=True,
-    help="A policy; may be repeated to compare, all meet the same failures.",
+    help="0D, hybrid(all), optimal, ...; may be repeated to compare, all fail the same ranks.",
 )  # fmt: skip
 @click.option(
     "--failures", default="1..8", show_default=True, metavar="1..N", help="Failures of a sequence."

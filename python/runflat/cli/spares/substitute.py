@@ -38,7 +38,7 @@ MOST_STEPS = 12
 )  # fmt: skip
 @click.option(
     "--policy", default="hybrid(all)", show_default=True,
-    help="0D, 1D, ..., hybrid(2D+1D+0D), hybrid(all), hybrid(-2D).",
+    help="0D, 1D, ..., hybrid(2D+1D+0D), hybrid(all), hybrid(-2D), or a search: optimal, optimal(trials=1000, moves=30).",
 )  # fmt: skip
 @click.option(
     "--hosts", "hosts_path", type=click.Path(dir_okay=False),
@@ -129,6 +129,7 @@ def _values(found: Substitution, policy: str) -> dict[str, object]:
         "node_of_rank": found.node_of_rank,
         "moved": [asdict(move) for move in found.moved],
         "collisions_max": found.collision_max,
+        "collision_bound": found.collision_bound,
         "collisions_max_before": found.collision_max_before,
         "rounds": found.rounds,
         "rounds_before": found.rounds_before,

@@ -41,7 +41,7 @@ pub(super) fn substitute<L: PairLoad>(
     search.first_candidates(failed);
     // INVARIANT: a node is free, and a rank that moves there alone is a candidate.
     #[allow(clippy::expect_used)]
-    let (_, degree, chosen) = search.best.take().expect("a free node");
+    let (_, chosen) = search.best.take().expect("a free node");
     search.apply(chosen.iter().copied());
     search.job.occupancy.fail_idle(failed);
     search.improve();
@@ -54,7 +54,7 @@ pub(super) fn substitute<L: PairLoad>(
             .filter(|(_, (from, to))| from != to)
             .map(|(rank, (&from, &to))| Move { rank: Rank(rank), from, to }),
     );
-    Substitution::Slide(degree)
+    Substitution::Searched
 }
 
 struct Search<'s, L> {
@@ -67,8 +67,8 @@ struct Search<'s, L> {
     moved: u32,
     /// What is tried next.
     trial: Vec<Move>,
-    /// The best way to substitute the failed node so far: cost, degree of the slide, moves.
-    best: Option<(Cost, u32, Vec<Move>)>,
+    /// The best way to substitute the failed node so far: cost and moves.
+    best: Option<(Cost, Vec<Move>)>,
 }
 
 impl<L: PairLoad> Search<'_, L> {
@@ -82,13 +82,13 @@ impl<L: PairLoad> Search<'_, L> {
                 self.trial.clear();
                 Choice::Slide(one).carry_out(&mut self.job.occupancy, failed, &mut self.trial);
                 self.job.occupancy.relocate(back(&self.trial));
-                self.consider(degree);
+                self.consider();
             }
         }
         for dimension in 0..dimensions {
             for up in [true, false] {
                 if self.straight(failed, dimension, up) {
-                    self.consider(1);
+                    self.consider();
                 }
             }
         }
@@ -97,23 +97,23 @@ impl<L: PairLoad> Search<'_, L> {
             let Some((rank, to)) = self.job.occupancy.rank_on(failed).zip(near) else { return };
             self.trial.clear();
             self.trial.push(Move { rank, from: failed, to });
-            self.consider(0);
+            self.consider();
             for first in 0..dimensions {
                 let order = (first..dimensions).chain(0..first);
                 if self.chain_to(failed, to, order.clone()) {
-                    self.consider(1);
+                    self.consider();
                 }
                 if self.chain_to(failed, to, order.rev()) {
-                    self.consider(1);
+                    self.consider();
                 }
             }
         }
-        self.straight_lines(failed, dimensions as u32);
+        self.straight_lines(failed);
     }
 
     /// Tries to put the whole job on straight lines, if it may move so far and has its messages still on bent ones.
-    fn straight_lines(&mut self, failed: NodeId, degree: u32) {
-        let straight = |(cost, ..): &(Cost, u32, Vec<Move>)| cost.collision_max <= 1;
+    fn straight_lines(&mut self, failed: NodeId) {
+        let straight = |(cost, _): &(Cost, Vec<Move>)| cost.collision_max <= 1;
         if self.best.as_ref().is_some_and(straight) {
             return;
         }
@@ -126,7 +126,7 @@ impl<L: PairLoad> Search<'_, L> {
             (0u32..).zip(nodes).map(|(rank, (&from, to))| Move { rank: Rank(rank), from, to });
         self.trial.clear();
         self.trial.extend(moves.filter(|one| one.from != one.to));
-        self.consider(degree);
+        self.consider();
     }
 
     /// Tries changes around the channels with the largest collision.
@@ -234,7 +234,7 @@ impl<L: PairLoad> Search<'_, L> {
     }
 
     /// Notes the trial if it is the best so far to substitute the failed node.
-    fn consider(&mut self, degree: u32) {
+    fn consider(&mut self) {
         if !self.may_move() {
             return;
         }
@@ -243,8 +243,8 @@ impl<L: PairLoad> Search<'_, L> {
         let cost = self.cost();
         self.apply(back(&trial));
         // Of equal ones the first.
-        if self.best.as_ref().is_none_or(|(best, ..)| cost < *best) {
-            self.best = Some((cost, degree, trial.clone()));
+        if self.best.as_ref().is_none_or(|(best, _)| cost < *best) {
+            self.best = Some((cost, trial.clone()));
         }
         self.trial = trial;
     }

@@ -73,12 +73,12 @@ impl Policy {
         Ok(Policy::Optimal(effort))
     }
 
-    /// Degrees of slides in the order they are tried; of a search all, from the highest.
+    /// Degrees of slides in the order they are tried; a search has none.
     #[must_use]
-    pub fn degrees(&self, dimensions: usize) -> Vec<u32> {
+    pub fn degrees(&self) -> &[u32] {
         match self {
-            Policy::Sliding(method) => method.degrees().to_vec(),
-            Policy::Optimal(_) => (0..=dimensions as u32).rev().collect(),
+            Policy::Sliding(method) => method.degrees(),
+            Policy::Optimal(_) => &[],
         }
     }
 }

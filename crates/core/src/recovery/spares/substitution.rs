@@ -33,6 +33,8 @@ pub enum Pick {
 pub enum Substitution {
     /// By a slide of that degree.
     Slide(u32),
+    /// By what a search found.
+    Searched,
     /// It had no rank: nothing moves.
     Idle,
     /// No method finds a free node for the rank.

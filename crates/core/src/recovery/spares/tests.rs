@@ -103,7 +103,7 @@ fn follows<const Q: usize>(
     let mut substitutes = Substitutes::new(method, choices, Q);
     let mut stream = Seed(seed).stream("test", 0);
     let mut dead = Vec::new();
-    let degrees = method.degrees(Q);
+    let degrees = method.degrees();
     loop {
         let failed = occupancy.node_of()[stream.index(occupancy.node_of().len())];
         let (before, spares) = (occupancy.node_of().to_vec(), occupancy.free_count());
@@ -114,7 +114,7 @@ fn follows<const Q: usize>(
             &mut moves,
         ) {
             Substitution::Slide(degree) => assert!(degrees.contains(&degree)),
-            Substitution::Idle => panic!("a node with a rank has failed"),
+            Substitution::Idle | Substitution::Searched => panic!("a node with a rank has failed"),
             Substitution::NoSpareLeft(_) => {
                 assert!(spares == 0 || !degrees.contains(&0));
                 break;

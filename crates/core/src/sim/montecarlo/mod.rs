@@ -52,7 +52,7 @@ pub enum Victims {
 pub struct Tally {
     /// By failure, from the first: how many sequences had each largest collision after it.
     pub collisions: Vec<Vec<u64>>,
-    /// By failure: how many sequences used a slide of each degree.
+    /// By failure: how many sequences used a slide of each degree; a search has none.
     pub degrees: Vec<Vec<u64>>,
     /// By failure: how many sequences lost a node without a rank.
     pub idle: Vec<u64>,
@@ -138,10 +138,12 @@ impl Tally {
         tally
     }
 
-    /// Notes that `sequences` sequences substituted a failed node alike.
-    fn substituted(&mut self, failure: usize, degree: u32, collision: u32, sequences: u64) {
+    /// Notes that `sequences` sequences substituted a failed node alike, by a slide of that degree or a search.
+    fn substituted(&mut self, failure: usize, degree: Option<u32>, collision: u32, sequences: u64) {
         count(&mut self.collisions[failure], collision, sequences);
-        count(&mut self.degrees[failure], degree, sequences);
+        if let Some(degree) = degree {
+            count(&mut self.degrees[failure], degree, sequences);
+        }
     }
 
     /// Notes that a node failed that had no rank.

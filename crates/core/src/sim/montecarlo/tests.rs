@@ -45,7 +45,10 @@ fn one_by_one(campaign: &Campaign, start: &Job<GridLoad<3>>, sequences: u64) -> 
                 };
                 match job.fail(&mut substitutes, failed, &mut ties) {
                     Substitution::Slide(degree) => {
-                        tally.substituted(failure, degree, job.collision_max(), 1)
+                        tally.substituted(failure, Some(degree), job.collision_max(), 1);
+                    }
+                    Substitution::Searched => {
+                        tally.substituted(failure, None, job.collision_max(), 1);
                     }
                     Substitution::Idle => tally.idle(failure, job.collision_max()),
                     Substitution::NoSpareLeft(_) => {

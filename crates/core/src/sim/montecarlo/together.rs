@@ -107,7 +107,7 @@ impl<L: PairLoad> Together<'_, L> {
             job.occupancy.revive(failed);
         }
         let (collision_max, count) = (job.collision_max(), group.len() as u64);
-        self.tally.substituted(depth, slide.degree(), collision_max, count);
+        self.tally.substituted(depth, Some(slide.degree()), collision_max, count);
         self.run(depth + 1, group);
     }
 
@@ -125,7 +125,10 @@ impl<L: PairLoad> Together<'_, L> {
             }
             match done {
                 Substitution::Slide(degree) => {
-                    tally.substituted(failure, degree, job.collision_max(), 1);
+                    tally.substituted(failure, Some(degree), job.collision_max(), 1);
+                }
+                Substitution::Searched => {
+                    tally.substituted(failure, None, job.collision_max(), 1);
                 }
                 Substitution::Idle => tally.idle(failure, job.collision_max()),
                 Substitution::NoSpareLeft(_) => {
