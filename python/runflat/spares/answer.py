@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from runflat.spares.alternatives import LinesLeftOut
 from runflat.spares.campaign import Row, Tally
 from runflat.spares.job import Job, Step, Substitution
 
@@ -233,6 +234,14 @@ def _bound(found: Substitution) -> str:
     if found.collision_max == found.collision_bound:
         return "; no placement does better"
     return f"; no placement has fewer than {found.collision_bound}"
+
+
+def lines_left_out_words(job: Job, instead: LinesLeftOut) -> str:
+    """Say what leaving out the lines of failed nodes would cost."""
+    if not instead.nodes:
+        return "no line of nodes is whole"
+    shape = "x".join(map(str, instead.shape))
+    return f"go on with {shape} nodes, {instead.work:.3g} times the work on each"
 
 
 def step_sentence(job: Job, step: Step, named: Callable[[int], str] | None = None) -> str:

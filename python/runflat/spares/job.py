@@ -66,7 +66,8 @@ class Step:
     collision_max : int
         The largest collision afterwards: most messages on one channel; 1 is none.
     collisions : list of int
-        The same of each round: a phase of the traffic, or what ranks send at a time.
+        The same of each round: a phase of the traffic, or what ranks send at a time. Of two jobs at a boundary: of both together, of the
+        first alone, and of the second alone.
     collision_bound : int
         No placement of the ranks has a smaller largest collision. 2 where a stencil on a mesh finds no straight lines between the
         dead nodes, 1 elsewhere, which says nothing.
@@ -105,7 +106,8 @@ class Substitution:
     collision_bound : int
         No placement of the ranks has a smaller largest collision; see `Step`.
     rounds_before, rounds : int
-        The largest collisions of all rounds together, before and after: about how many times of one message they take.
+        The largest collisions of all rounds together, before and after: about how many times of one message they take. Of two jobs
+        the larger one's.
     shape_kept : bool
         Whether ranks still stand as a grid of the job's shape, as tuned collectives need it.
     spares_left : int
@@ -158,7 +160,8 @@ class Job:
     shape : sequence of int or str
         Nodes along each dimension, x first, spares included: `(36, 36)` or `"36x36"`.
     allocation : str
-        Where spares are kept, in the paper's notation: `2D(2,1)` keeps two sides, each one node thick.
+        Where spares are kept, in the paper's notation: `2D(2,1)` keeps two sides, each one node thick. `11x11x11` keeps all beyond a
+        job of that shape; `boundary(1)` one plane between two jobs side by side along x, which both use.
     torus : bool
         Whether the network closes around.
     traffic : str
@@ -201,6 +204,17 @@ class Job:
         if sends is not None and sends < 1:
             raise SparesError(f"a node sends at least 1 message at a time, got {sends}")
         given = {name: str(value) for name, value in (params or {}).items()}
+        boundary = re.fullmatch(r"\s*boundary\(\s*(\d+)\s*\)\s*", allocation)
+        self.is_pair = boundary is not None
+        if boundary is not None:
+            if sends is not None or network is not None:
+                raise SparesError(
+                    "two jobs at a boundary send all messages at once, over the grid itself"
+                )
+            self._core = SparesJob.side_by_side(
+                list(self.shape), torus, int(boundary[1]), traffic, given, seed
+            )
+            return
         if traffic.strip().lower() == "stencil":
             left = allocation_shape(allocation, list(self.shape))
             given.setdefault("shape", ",".join(map(str, left)))
@@ -210,9 +224,14 @@ class Job:
         )
 
     @property
+    def job_shapes(self) -> list[tuple[int, ...]]:
+        """Nodes along each dimension without the spares, of the job, or of each of two."""
+        return [tuple(shape) for shape in self._core.job_shapes]
+
+    @property
     def job_shape(self) -> tuple[int, ...]:
-        """Nodes along each dimension without the spares."""
-        return tuple(self._core.job_shape)
+        """Nodes along each dimension without the spares; of two jobs those of the first."""
+        return self.job_shapes[0]
 
     @property
     def ranks(self) -> int:
@@ -242,7 +261,7 @@ class Job:
     @property
     def round_count(self) -> int:
         """Number of rounds of messages: phases of the traffic, or more where a node sends fewer at a time."""
-        return len(self._core.collisions)
+        return 1 if self.is_pair else len(self._core.collisions)
 
     def number(self, node: Node) -> int:
         """Give the number of a node named by number or coordinates."""
@@ -362,11 +381,14 @@ class Job:
             collision_max_before=self.collision_max,
             collision_max=steps[-1].collision_max if steps else self.collision_max,
             collision_bound=steps[-1].collision_bound if steps else 1,
-            rounds_before=sum(self._core.collisions),
-            rounds=sum(steps[-1].collisions if steps else self._core.collisions),
+            rounds_before=self._times(self._core.collisions),
+            rounds=self._times(steps[-1].collisions if steps else self._core.collisions),
             shape_kept=found["shape_kept"] and reason is None,
             spares_left=found["free"],
         )
+
+    def _times(self, collisions: Sequence[int]) -> int:
+        return max(collisions) if self.is_pair else sum(collisions)
 
 
 def read_shape(text: str) -> tuple[int, ...]:

@@ -131,7 +131,7 @@ def slides_report_of(
     command : str
         The command line.
     """
-    own = job.network is None and job.sends is None
+    own = job.network is None and job.sends is None and not job.is_pair
     messages = stencil_messages(traffic, params or {}, job.job_shape) if own else None
     at = list(job.node_of_rank)
 

@@ -18,8 +18,8 @@ _OPTIONS = (
     click.option("--shape", required=True, help="Nodes along each dimension, spares included: 24x24x24."),
     click.option("--torus", is_flag=True, help="The network closes around; default: a mesh."),
     click.option(
-        "--alloc", "allocation", required=True, metavar="qD(r,s)",
-        help="Where spares are: 2D(2,1) keeps two sides, each one node thick.",
+        "--alloc", "allocation", required=True, metavar="qD(r,s)|SHAPE|...",
+        help="Where spares are: 2D(2,1) keeps two sides, each one node thick; 11x11x11 all beyond a job of that shape; boundary(1) a plane between two jobs.",
     ),
     click.option(
         "--fold", type=click.Choice(["tofu", "bgq"]),
@@ -50,6 +50,11 @@ _OPTIONS = (
         "--tie", type=click.Choice(["lowest", "highest", "random", "aligned"]), default="lowest",
         show_default=True, help="Which of equally near spares a 0D slide takes.",
     ),
+)  # fmt: skip
+
+slowdown_option = click.option(
+    "--slowdown", "send_time", metavar="k|bgq|tsubame|T",
+    help="Also say how much longer an exchange takes, where a node sends all its messages in T times of one.",
 )  # fmt: skip
 
 page_option = click.option(

@@ -11,7 +11,14 @@ from rich.table import Table
 
 from runflat.cli.options import json_option, print_json, refuse_unused, seed_option, show_table
 from runflat.spares import Candidate, Run, SparesError, read_shape
-from runflat.spares.sizing import around, candidates, smallest, unrecoverable_by_policy
+from runflat.spares.granted import SYSTEMS, granted
+from runflat.spares.sizing import (
+    around,
+    candidates,
+    granted_candidates,
+    smallest,
+    unrecoverable_by_policy,
+)
 
 MOST_ROWS = 14
 
@@ -19,6 +26,14 @@ MOST_ROWS = 14
 @click.command(epilog="Example: runflat spares plan --shape 24x24x24 --hours 72 --mtbf 26000")
 @click.option("--shape", help="Nodes along each dimension, spares included: 24x24x24.")
 @click.option("--nodes", type=click.IntRange(1), help="Nodes with a rank; spares come on top.")
+@click.option(
+    "--job",
+    help="Nodes with a rank along each dimension, of a job that --system grants more nodes.",
+)
+@click.option(
+    "--system", type=click.Choice(list(SYSTEMS)),
+    help="Who grants nodes in blocks: the K computer, Blue Gene/Q, Cray XK7.",
+)  # fmt: skip
 @click.option("--torus", is_flag=True, help="The network closes around: matters to --policy.")
 @click.option("--hours", type=float, required=True, help="How long the run takes.")
 @click.option("--mtbf", type=float, metavar="HOURS", help="Mean time between failures of a node.")
@@ -44,6 +59,8 @@ MOST_ROWS = 14
 def command(
     shape: str | None,
     nodes: int | None,
+    job: str | None,
+    system: str | None,
     torus: bool,
     hours: float,
     mtbf: float | None,
@@ -56,11 +73,19 @@ def command(
     as_json: bool,
 ) -> int:
     """Say how many spare nodes keep the risk of an abort, and which allocations have as many."""
-    if (shape is None) == (nodes is None):
-        raise click.UsageError("give either --shape (spares included) or --nodes (without spares)")
+    if [shape, nodes, job].count(None) != 2:
+        raise click.UsageError(
+            "give one of --shape (spares included), --nodes (without spares) and --job with --system"
+        )
+    if (job is None) != (system is None):
+        raise click.UsageError("--job and --system go together: --job 11x11x11 --system k")
     if not policies:
         refuse_unused(["samples", "seed"], "is for --policy: name a policy to measure")
-    lengths = None if shape is None else _lengths(shape)
+    asked = None if job is None else _lengths(job)
+    if asked is not None and system is not None:
+        lengths: tuple[int, ...] | None = granted(asked, system)
+    else:
+        lengths = None if shape is None else _lengths(shape)
     if lengths is None and policies:
         raise click.UsageError("--policy is measured on a grid: give --shape instead of --nodes")
     total = nodes if nodes is not None else math.prod(lengths or ())
@@ -72,7 +97,10 @@ def command(
         found = _near_cubes(total, run) if kept else []
     else:
         needed = run.spares_needed_of(total)
-        found = candidates(lengths, run)
+        if asked is not None and system is not None:
+            found = granted_candidates(asked, system, run)
+        else:
+            found = candidates(lengths, run)
         best = smallest(found)
         kept = best is not None
     measured: dict[str, float] = {}
@@ -84,6 +112,8 @@ def command(
         values = {
             "nodes": total,
             "shape": lengths,
+            "job": asked,
+            "system": system,
             "hours": run.hours,
             "mtbf_hours": run.mtbf_hours,
             "risk": run.risk,
@@ -103,7 +133,8 @@ def command(
     if found:
         show_table(_table(found, run))
     if lengths is not None:
-        click.echo(_choice(shape or "", best, run))
+        what = shape or f"{job} on {(system or '').upper()}"
+        click.echo(_choice(what, best, run))
     for policy, probability in measured.items():
         verdict = "" if probability <= run.risk else ": above the accepted risk"
         click.echo(
@@ -198,7 +229,7 @@ def _table(found: list[Candidate], run: Run) -> Table:
             "x".join(map(str, one.shape)),
             f"{one.spares:,}",
             _per_cent(one.share),
-            _per_cent(one.share_by_formula),
+            "" if one.share_by_formula is None else _per_cent(one.share_by_formula),
             f"{one.corner:,}",
             _per_cent(one.abort_probability),
             "smallest" if one is best else "fits" if one.fits else "too few",

@@ -17,9 +17,11 @@ from runflat.cli.spares.inputs import (
     page_option,
     read_choices,
     read_job,
+    slowdown_option,
     traffic_words,
 )
 from runflat.spares import Campaign, Row, SparesError, read_nodes
+from runflat.spares.slowdown import read_send_time, slowdown
 
 MOST_ROWS = 16
 
@@ -43,6 +45,7 @@ MOST_ROWS = 16
 @click.option(
     "--dead", default="", metavar="A,B,...", help="Nodes that are dead before the job starts."
 )
+@slowdown_option
 @seed_option
 @page_option
 @click.option("--no-progress", is_flag=True, help="No progress bar.")
@@ -64,6 +67,7 @@ def command(
     samples: int,
     victims: str,
     dead: str,
+    send_time: str | None,
     seed: int,
     page: str | None,
     no_progress: bool,
@@ -75,6 +79,7 @@ def command(
         sends=sends, fold=fold, fabric=fabric, engine=engine,
     )  # fmt: skip
     first, last = read_failures(failures)
+    times = None if send_time is None else read_send_time(send_time, len(job.job_shape))
     campaign = Campaign(
         job, policies, last, read_choices(pick, tie, victims), tuple(read_nodes(dead))
     )
@@ -103,12 +108,13 @@ def command(
             "shape": list(job.shape),
             "spares": job.spares,
             "samples": samples,
-            "rows": [asdict(row) for row in rows],
+            "rows": [_values(row, times, job.collision_max) for row in rows],
         }
         print_json("done", values, seed=seed)
         return 0
     for policy in dict.fromkeys(row.policy for row in rows):
-        show_table(_table(policy, [row for row in rows if row.policy == policy]))
+        own = [row for row in rows if row.policy == policy]
+        show_table(_table(policy, own, times, job.collision_max))
     click.echo(
         f"{samples:,} sequences, seed {seed}; collisions are messages on one channel, 1 is none"
     )
@@ -126,15 +132,27 @@ def read_failures(text: str) -> tuple[int, int]:
     return first, last
 
 
-def _table(policy: str, rows: list[Row]) -> Table:
+def _values(row: Row, times: float | None, before: int) -> dict[str, object]:
+    if times is None:
+        return asdict(row)
+    return asdict(row) | {"slowdown": _slowdown(row, times, before)}
+
+
+def _slowdown(row: Row, times: float, before: int) -> float | None:
+    """Of the mean collision: how many times as long an exchange takes."""
+    return None if row.average is None else slowdown(row.average, times, before)
+
+
+def _table(policy: str, rows: list[Row], times: float | None, before: int) -> Table:
     table = Table(title=policy, title_justify="left", title_style="bold", box=None)
     degrees = list(rows[-1].share or rows[0].share)
-    for name in ("failures", "best", "average", "worst", *degrees, "no spare left"):
+    longer = [] if times is None else ["times as long"]
+    for name in ("failures", "best", "average", "worst", *longer, *degrees, "no spare left"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in _some(rows):
-        numbers = [
-            "-" if value is None else f"{value:.4g}" for value in (row.best, row.average, row.worst)
-        ]
+        values = [row.best, row.average, row.worst]
+        values += [] if times is None else [_slowdown(row, times, before)]
+        numbers = ["-" if value is None else f"{value:.4g}" for value in values]
         shares = [
             f"{100 * row.share.get(degree, 0):.3g} %" if row.share else "-" for degree in degrees
         ]
