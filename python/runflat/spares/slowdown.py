@@ -9,6 +9,8 @@ Source: Hori et al. 2016, Table 2 and the text about it. Left out: latency, hops
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from runflat._core import SparesError
 
 SEND_TIMES: dict[str, dict[int, float]] = {
@@ -60,3 +62,14 @@ def slowdown(collisions: float, send_time: float, before: float = 1) -> float:
         Sending all messages of a node at once, in times of one message.
     """
     return max(collisions, send_time) / max(before, send_time)
+
+
+def mean_slowdown(sequences: Sequence[int], send_time: float, before: float = 1) -> float | None:
+    """Mean of the same over sequences of failures, given how many had each largest collision; None for none."""
+    total = sum(sequences)
+    if not total:
+        return None
+    longer = (
+        count * slowdown(value, send_time, before) for value, count in enumerate(sequences) if count
+    )
+    return sum(longer) / total

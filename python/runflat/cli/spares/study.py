@@ -21,9 +21,12 @@ from runflat.cli.spares.inputs import (
     traffic_words,
 )
 from runflat.spares import Campaign, Row, SparesError, read_nodes
-from runflat.spares.slowdown import read_send_time, slowdown
+from runflat.spares.slowdown import mean_slowdown, read_send_time
 
 MOST_ROWS = 16
+
+Longer = dict[tuple[str, int], float | None]
+"""By policy and failures: how many times as long an exchange takes; empty if nobody asked."""
 
 
 @click.command(epilog="Example: runflat spares study --shape 9x9x9 --alloc '3D(2,1)' --policy 0D")
@@ -94,6 +97,11 @@ def command(
 
         tallies = campaign.run(range(samples), progress=report)
     rows = [row for row in campaign.rows(tallies, samples) if row.failures >= first]
+    longer: Longer = {}
+    if times is not None:
+        every = [list(map(int, counts)) for tally in tallies for counts in tally.collisions]
+        for row, counts in zip(campaign.rows(tallies, samples), every, strict=True):
+            longer[row.policy, row.failures] = mean_slowdown(counts, times, job.collision_max)
     if page is not None:
         from runflat.report.spares_study_page import render_spares_study
         from runflat.spares.report_data import command_line, study_report_of
@@ -108,13 +116,13 @@ def command(
             "shape": list(job.shape),
             "spares": job.spares,
             "samples": samples,
-            "rows": [_values(row, times, job.collision_max) for row in rows],
+            "rows": [_values(row, longer) for row in rows],
         }
         print_json("done", values, seed=seed)
         return 0
     for policy in dict.fromkeys(row.policy for row in rows):
         own = [row for row in rows if row.policy == policy]
-        show_table(_table(policy, own, times, job.collision_max))
+        show_table(_table(policy, own, longer))
     click.echo(
         f"{samples:,} sequences, seed {seed}; collisions are messages on one channel, 1 is none"
     )
@@ -132,26 +140,20 @@ def read_failures(text: str) -> tuple[int, int]:
     return first, last
 
 
-def _values(row: Row, times: float | None, before: int) -> dict[str, object]:
-    if times is None:
-        return asdict(row)
-    return asdict(row) | {"slowdown": _slowdown(row, times, before)}
+def _values(row: Row, longer: Longer) -> dict[str, object]:
+    own = (row.policy, row.failures)
+    return asdict(row) | ({"slowdown": longer[own]} if own in longer else {})
 
 
-def _slowdown(row: Row, times: float, before: int) -> float | None:
-    """Of the mean collision: how many times as long an exchange takes."""
-    return None if row.average is None else slowdown(row.average, times, before)
-
-
-def _table(policy: str, rows: list[Row], times: float | None, before: int) -> Table:
+def _table(policy: str, rows: list[Row], longer: Longer) -> Table:
     table = Table(title=policy, title_justify="left", title_style="bold", box=None)
     degrees = list(rows[-1].share or rows[0].share)
-    longer = [] if times is None else ["times as long"]
-    for name in ("failures", "best", "average", "worst", *longer, *degrees, "no spare left"):
+    times = ["times as long"] if longer else []
+    for name in ("failures", "best", "average", "worst", *times, *degrees, "no spare left"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in _some(rows):
         values = [row.best, row.average, row.worst]
-        values += [] if times is None else [_slowdown(row, times, before)]
+        values += [longer[row.policy, row.failures]] if longer else []
         numbers = ["-" if value is None else f"{value:.4g}" for value in values]
         shares = [
             f"{100 * row.share.get(degree, 0):.3g} %" if row.share else "-" for degree in degrees
