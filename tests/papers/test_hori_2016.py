@@ -132,6 +132,18 @@ def test_claims_are_held_by_records() -> None:
     shares = [float(last[f"{degree}D so far"]) for degree in (0, 1, 2)]
     assert shares == pytest.approx([0.25, 0.715, 0.037], abs=0.01)
     assert float(last["unrecoverable"]) == 0
+    found = {(r["policy"], int(r["failures"])): r for r in record("optimal-10")}
+    means = {own: float(row["average"]) for own, row in found.items()}
+    slid = ("hybrid(2D+1D+0D)", "hybrid(1D+0D)", "0D")
+    for failures in {failures for _, failures in means}:
+        best = min(means[policy, failures] for policy in slid)
+        assert means["optimal(trials=2000)", failures] <= means["optimal", failures] <= best
+    bound = {(r["policy"], int(r["failures"])): r for r in record("bound")}
+    assert float(bound["optimal", 3]["share at the bound"]) > 0.98
+    assert float(bound["hybrid(all)", 8]["mean bound"]) > means["hybrid(2D+1D+0D)", 8] / 2
+    shared = {(r["policy"], int(r["failures"])): r for r in record("boundary")}
+    assert all(float(shared["0D", failures]["share disturbed"]) == 0 for failures in range(1, 5))
+    assert float(shared["0D", 10]["share disturbed"]) > 0.3
     text = (PAPER / "claims.md").read_text(encoding="utf-8")
     assert all(f"{name}.toml" in text for name in CAMPAIGNS)
     tofu, mesh = (
