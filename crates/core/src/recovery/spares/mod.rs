@@ -17,7 +17,7 @@ mod substitution;
 pub use allocation::{Allocation, AllocationError};
 pub use folding::{Folding, FoldingError};
 pub use method::{Method, MethodError};
-pub use nearest::Tie;
+pub use nearest::{Tie, nearest};
 pub use occupancy::Occupancy;
 pub use slide::{Move, Slide};
 pub use substitution::{Choice, Choices, Pick, Substitutes, Substitution};

@@ -10,10 +10,12 @@ mod any;
 mod exhaustive;
 mod job;
 mod together;
+mod worst;
 
 pub use any::{AnyJob, Network, any_job};
 pub use exhaustive::{Worst, all_sequences};
 pub use job::{Job, Step, rounds_of, shape_kept};
+pub use worst::{Proved, WorstError, worst_cases};
 
 use rayon::prelude::*;
 
