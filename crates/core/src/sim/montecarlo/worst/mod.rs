@@ -39,7 +39,7 @@ pub struct Proved {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorstError {
     /// Slides of two or more dimensions.
-    #[error("worst cases are proved for 0D, 1D and hybrid(1D+0D), got {method}; `all sequences` takes any policy")]
+    #[error("worst cases are proved for 0D and 1D, got {method}; `all sequences` takes any policy")]
     Method {
         /// The method given.
         method: Method,
@@ -91,7 +91,7 @@ pub fn worst_cases<L: PairLoad>(
     let trial = Trial { job, method, choices };
     let mut search: Box<dyn Search + '_> = match method.degrees() {
         [0] => Box::new(nearest::Nearest::new(trial)?),
-        [1] | [1, 0] => Box::new(slides::Slides::new(trial)?),
+        [1] => Box::new(slides::Slides::new(trial)?),
         _ => return Err(WorstError::Method { method: method.clone() }),
     };
     let mut found: Vec<Proved> = Vec::new();

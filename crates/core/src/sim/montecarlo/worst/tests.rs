@@ -74,3 +74,13 @@ fn nearest_spares_are_as_bad_as_the_worst_of_all_sequences() {
         agrees([6, 6], torus, "2D(1,2)", "0D", 3);
     }
 }
+
+#[test]
+fn slides_are_as_bad_as_the_worst_of_all_sequences() {
+    agrees([4, 4], false, "2D(2,1)", "1D", 6);
+    agrees([4, 5], false, "2D(1,1)", "1D", 4);
+    agrees([5, 4], false, "2D(2,1)", "1D", 4);
+    agrees([5, 5], false, "2D(2,1)", "1D", 4);
+    agrees([6, 6], false, "2D(2,1)", "1D", 3);
+    agrees([6, 5], false, "2D(2,2)", "1D", 3);
+}

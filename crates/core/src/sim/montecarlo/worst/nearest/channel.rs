@@ -1,8 +1,8 @@
 //! One channel: what a rank that moves can add to it.
 
 use super::layout::{Crossed, Layout};
-use super::state::State;
-use super::{SPARES_MAX, Spares};
+use super::Spares;
+use super::state::{Failure, State};
 
 /// A channel in a round, with what crosses it in tables.
 #[derive(Debug)]
@@ -137,34 +137,24 @@ impl<'l> Channel<'l> {
     }
 
     /// Twice the most that `steps` more failures can add.
-    pub fn bound_twice(&self, state: &State, steps: u32, scratch: &mut Scratch) -> i32 {
+    pub fn bound_twice(&self, state: &State, steps: u32, bound: &mut Bound) -> i32 {
         let layout = self.layout;
-        let spares = layout.nodes.len() - layout.ranks;
         let free = layout.all() & !state.used;
-        let last = steps == 1;
-        scratch.ranks.clear();
-        scratch.spares[..=spares].fill(0);
-        scratch.reach.clear();
-        scratch.reach.resize(layout.nodes.len(), None);
-        // Homes with the same order reach the same.
+        bound.clear(layout);
+        // Ranks that do not matter where they are, and where they can go from there.
         let tokens: Vec<(u8, Spares)> = bits(state.tokens)
             .map(|spare| (spare, reach(layout, layout.place(spare), free, steps)))
             .collect();
+        let holds = state.may_hold(layout);
         for &rank in &self.ranks {
             let place = state.at[rank as usize];
             let member = place as usize >= layout.ranks;
-            let mut to = match scratch.reach[place as usize] {
-                Some(known) => known,
-                None => {
-                    let found = reach(layout, place, free, steps);
-                    scratch.reach[place as usize] = Some(found);
-                    found
-                }
-            };
+            let known = &mut bound.reach[layout.alike[place as usize]];
+            let mut to = *known.get_or_insert_with(|| reach(layout, place, free, steps));
             let matters = self.matters[rank as usize];
             if !member {
                 for &(spare, more) in &tokens {
-                    if matters >> spare & 1 == 0 && state.may_hold(layout, spare, rank) {
+                    if matters >> spare & 1 == 0 && holds(spare, rank) {
                         to |= more;
                     }
                 }
@@ -172,33 +162,57 @@ impl<'l> Channel<'l> {
             let near = member || self.has_member_partner(state, rank);
             let mut most = 0;
             for spare in bits(to & matters) {
-                let adds = if near {
-                    self.adds_twice(state, rank, layout.place(spare), last)
-                } else {
-                    let first = &self.first[rank as usize * spares + usize::from(spare)];
-                    i32::from(first[usize::from(last)])
-                };
+                let adds = self.adds_in_the_end(state, rank, spare, steps == 1, near);
                 most = most.max(adds);
-                let own = &mut scratch.spares[usize::from(spare)];
+                let own = &mut bound.of_spare[usize::from(spare)];
                 *own = adds.max(*own);
             }
             if member && to & !matters != 0 {
                 // Where it does not matter it counts as at home.
-                let adds = self.adds_twice(state, rank, rank, last);
+                let adds = self.adds_twice(state, rank, rank, steps == 1);
                 most = most.max(adds);
                 for spare in bits(to & !matters) {
-                    let own = &mut scratch.spares[usize::from(spare)];
+                    let own = &mut bound.of_spare[usize::from(spare)];
                     *own = adds.max(*own);
                 }
             }
-            if most > 0 {
-                scratch.ranks.push(most);
-            }
+            bound.of_rank[rank as usize] = most;
         }
-        let by_rank = largest(&mut scratch.ranks, steps);
-        scratch.ranks.clear();
-        scratch.ranks.extend(scratch.spares[..spares].iter().filter(|&&adds| adds > 0));
-        by_rank.min(largest(&mut scratch.ranks, steps))
+        bound.sum_up(steps)
+    }
+
+    /// Twice the most that a rank on a spare adds in the end; `near`: it or a partner is not at home.
+    #[inline]
+    fn adds_in_the_end(&self, state: &State, rank: u32, spare: u8, last: bool, near: bool) -> i32 {
+        if near {
+            return self.adds_twice(state, rank, self.layout.place(spare), last);
+        }
+        let spares = self.layout.nodes.len() - self.layout.ranks;
+        i32::from(self.first[rank as usize * spares + usize::from(spare)][usize::from(last)])
+    }
+
+    /// Twice the most that `steps` failures add of which `failure` is the first, by a bound for all `steps`; no more than what
+    /// the bound of the next state would be without looking at it.
+    pub fn bound_with(&self, state: &State, steps: u32, failure: Failure, bound: &Bound) -> i32 {
+        let (rank, adds) = match failure {
+            Failure::Rank { rank, to } | Failure::Known { rank, to, .. } => {
+                (Some(rank), self.adds_twice(state, rank, self.layout.place(to), steps == 1))
+            }
+            Failure::Lost { rank, .. } => {
+                (Some(rank), self.adds_twice(state, rank, rank, steps == 1))
+            }
+            Failure::Some { .. } | Failure::Token { .. } => (None, 0),
+        };
+        let own = bound.of_spare[usize::from(failure.to())];
+        let by_spare = adds.max(0) + bound.spares.without(own);
+        let by_rank = match rank {
+            Some(rank) => {
+                let own = bound.of_rank[rank as usize];
+                own.max(adds) + bound.ranks.without(own)
+            }
+            None => bound.ranks.but_one,
+        };
+        by_rank.min(by_spare)
     }
 
     #[inline]
@@ -208,24 +222,59 @@ impl<'l> Channel<'l> {
     }
 }
 
-/// Room for bounds.
-#[derive(Debug)]
-pub(super) struct Scratch {
-    ranks: Vec<i32>,
-    spares: [i32; SPARES_MAX + 1],
+/// A bound, and what it is the sum of.
+#[derive(Debug, Default)]
+pub(super) struct Bound {
+    /// By rank, and by spare: twice what it can add.
+    of_rank: Vec<i32>,
+    of_spare: Vec<i32>,
+    ranks: Largest,
+    spares: Largest,
+    /// By order of spares: what is reached.
     reach: Vec<Option<Spares>>,
 }
 
-impl Default for Scratch {
-    fn default() -> Self {
-        Scratch { ranks: Vec::new(), spares: [0; SPARES_MAX + 1], reach: Vec::new() }
+impl Bound {
+    fn clear(&mut self, layout: &Layout) {
+        self.of_rank.clear();
+        self.of_rank.resize(layout.ranks, 0);
+        self.of_spare.clear();
+        self.of_spare.resize(layout.nodes.len() - layout.ranks, 0);
+        self.reach.clear();
+        self.reach.resize(layout.nodes.len(), None);
+    }
+
+    fn sum_up(&mut self, steps: u32) -> i32 {
+        self.ranks.take(&self.of_rank, steps as usize);
+        self.spares.take(&self.of_spare, steps as usize);
+        self.ranks.all.min(self.spares.all)
     }
 }
 
-/// The sum of the largest.
-fn largest(values: &mut [i32], count: u32) -> i32 {
-    values.sort_unstable_by(|one, other| other.cmp(one));
-    values.iter().take(count as usize).sum()
+/// The sum of the largest of some values.
+#[derive(Debug, Default)]
+struct Largest {
+    sorted: Vec<i32>,
+    all: i32,
+    /// Without the smallest of them, and that one.
+    but_one: i32,
+    smallest: i32,
+}
+
+impl Largest {
+    fn take(&mut self, values: &[i32], count: usize) {
+        self.sorted.clear();
+        self.sorted.extend(values.iter().filter(|&&value| value > 0));
+        self.sorted.sort_unstable_by(|one, other| other.cmp(one));
+        self.all = self.sorted.iter().take(count).sum();
+        self.but_one = self.sorted.iter().take(count - 1).sum();
+        self.smallest = self.sorted.get(count - 1).copied().unwrap_or(0);
+    }
+
+    /// The sum of one fewer, of the values without one.
+    fn without(&self, value: i32) -> i32 {
+        if value >= self.smallest { self.all - value } else { self.but_one }
+    }
 }
 
 /// Spares on which a rank at a place can be after at most `steps` failures: it takes one when all that are nearer are taken,

@@ -17,6 +17,8 @@ pub(super) struct Layout {
     pub nodes: Vec<NodeId>,
     /// By place: spares in the order in which a rank there takes them, while they are free.
     pub order: Vec<Vec<u8>>,
+    /// By place: number of its order; places with the same order have the same.
+    pub alike: Vec<usize>,
     /// By round, then rank.
     pub messages: Vec<Vec<Vec<Message>>>,
 }
@@ -67,6 +69,12 @@ impl Layout {
             spares.iter().for_each(|&spare| left.revive(spare));
             order.push(row);
         }
+        let mut orders = BTreeMap::new();
+        let alike = order.iter().map(|row: &Vec<u8>| {
+            let next = orders.len();
+            *orders.entry(row).or_insert(next)
+        });
+        let alike = alike.collect();
         let messages = trial.job.rounds().iter().map(|round| {
             let mut rows = vec![Vec::new(); ranks];
             for rank in 0..ranks as u32 {
@@ -79,7 +87,7 @@ impl Layout {
             rows
         });
         let messages = messages.collect();
-        Ok(Layout { ranks, nodes, order, messages })
+        Ok(Layout { ranks, nodes, order, alike, messages })
     }
 
     /// The place of a spare.

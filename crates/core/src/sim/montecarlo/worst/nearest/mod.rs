@@ -21,7 +21,7 @@ mod state;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use self::channel::{Channel, Scratch, bits};
+use self::channel::{Bound, Channel, bits};
 use self::layout::{Crossed, Layout};
 use self::state::{Failure, Key, State};
 use super::{Answer, Effort, Search, Trial, WorstError};
@@ -54,11 +54,11 @@ impl<'j, L: PairLoad> Nearest<'j, L> {
 
 impl<L: PairLoad> Search for Nearest<'_, L> {
     fn bound(&mut self, failures: usize) -> u32 {
-        let mut scratch = Scratch::default();
+        let mut sums = Bound::default();
         let bound = |crossed| {
             let channel = Channel::new(&self.layout, crossed);
             let start = State::new(&self.layout, channel.load);
-            let more = channel.bound_twice(&start, failures as u32, &mut scratch);
+            let more = channel.bound_twice(&start, failures as u32, &mut sums);
             ((2 * channel.load + more) / 2) as u32
         };
         self.bounds = self.crossed.iter().map(bound).collect();
@@ -79,7 +79,6 @@ impl<L: PairLoad> Search for Nearest<'_, L> {
                 wanted: wanted as i32,
                 seen: HashSet::new(),
                 path: Vec::new(),
-                scratch: Scratch::default(),
                 effort,
                 unknown: false,
             };
@@ -102,7 +101,6 @@ struct Dive<'d, 'j, L> {
     wanted: i32,
     seen: HashSet<Key>,
     path: Vec<Failure>,
-    scratch: Scratch,
     effort: &'d mut Effort,
     unknown: bool,
 }
@@ -118,7 +116,8 @@ impl<L: PairLoad> Dive<'_, '_, L> {
             self.unknown |= found.is_none();
             return found;
         }
-        let more = self.channel.bound_twice(state, steps, &mut self.scratch);
+        let mut bound = Bound::default();
+        let more = self.channel.bound_twice(state, steps, &mut bound);
         if 2 * state.load + more < 2 * self.wanted || !self.seen.insert(state.key()) {
             return None;
         }
@@ -128,6 +127,10 @@ impl<L: PairLoad> Dive<'_, '_, L> {
         }
         self.effort.states += 1;
         for (adds, failure) in self.failures(state) {
+            let more = self.channel.bound_with(state, steps, failure, &bound);
+            if 2 * state.load + more < 2 * self.wanted {
+                continue;
+            }
             let mut next = state.clone();
             next.fail(self.channel.layout, failure, adds);
             if steps == 1 && next.load < self.wanted {
@@ -162,6 +165,7 @@ impl<L: PairLoad> Dive<'_, '_, L> {
                 idle |= 1 << to;
             }
         }
+        let holds = state.may_hold(layout);
         found.extend(bits(idle).map(|to| (0, Failure::Some { to })));
         for from in bits(state.tokens) {
             let Some(to) = layout.next(layout.place(from), free) else { continue };
@@ -171,7 +175,7 @@ impl<L: PairLoad> Dive<'_, '_, L> {
                 if matters >> to & 1 == 1
                     && matters >> from & 1 == 0
                     && (state.at[rank as usize] as usize) < layout.ranks
-                    && state.may_hold(layout, from, rank)
+                    && holds(from, rank)
                 {
                     let adds = channel.adds(state, rank, layout.place(to));
                     found.push((adds, Failure::Known { rank, from, to }));

@@ -51,15 +51,14 @@ impl State {
     }
 
     /// Whether a rank at home may be the one that does not matter on a spare.
-    #[inline]
-    pub fn may_hold(&self, layout: &Layout, spare: u8, rank: u32) -> bool {
+    pub fn may_hold<'s>(&'s self, layout: &'s Layout) -> impl Fn(u8, u32) -> bool + 's {
         let members: Spares = self.members.iter().map(|(_, spare)| 1 << spare).sum();
-        if self.used & !self.tokens & !members != 0 {
-            // It may have come from a spare that failed.
-            return true;
+        // It may have come from a spare that failed.
+        let dead = self.used & !self.tokens & !members != 0;
+        move |spare, rank| {
+            let mut nearer = layout.order[rank as usize].iter().take_while(|&&one| one != spare);
+            dead || nearer.all(|&one| self.used >> one & 1 == 1)
         }
-        let mut nearer = layout.order[rank as usize].iter().take_while(|&&one| one != spare);
-        nearer.all(|&one| self.used >> one & 1 == 1)
     }
 
     /// Does what a failure does, which adds `adds` messages to the channel.
