@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate
 from typing import Any
 
 from runflat._core import SparesError, SparesJob, allocation_shape
 from runflat.routing import Routing
+from runflat.spares.worst import STATES_MAX, Worst, WorstCase, read_worst_case
 
 Node = int | Sequence[int]
 """A node by number, counted from 0 with x fastest, or by its coordinates, x first."""
@@ -117,29 +118,6 @@ class Substitution:
     rounds: int
     shape_kept: bool
     spares_left: int
-
-
-@dataclass(frozen=True)
-class Worst:
-    """The worst of all sequences of some number of failures.
-
-    Attributes
-    ----------
-    recovered, unrecovered : int
-        Sequences in which every failed node was substituted; whose last failure found no spare.
-    collision_max : int
-        The largest collision after any of them.
-    sequence : list of int
-        The first sequence that shows it: nodes in the order of failure.
-    lost : list of int
-        The first sequence without a spare; empty if there is none.
-    """
-
-    recovered: int
-    unrecovered: int
-    collision_max: int
-    sequence: list[int]
-    lost: list[int]
 
 
 class Job:
@@ -321,6 +299,49 @@ class Job:
             raise SparesError(f"a sequence has at least 1 failure, got {failures}")
         found = self._core.all_sequences(policy, failures, asdict(choices))
         return [Worst(**one) for one in found]
+
+    def worst_proved(
+        self,
+        policy: str,
+        failures: int,
+        *,
+        states_max: int = STATES_MAX,
+        choices: Choices | None = None,
+        report: Callable[[WorstCase], None] | None = None,
+    ) -> list[WorstCase]:
+        """Prove worst cases where all sequences are too many.
+
+        Parameters
+        ----------
+        policy : str
+            `0D` on any network, or `1D` on a mesh that is not folded or routed.
+        failures : int
+            The most failures of a sequence, at least 1.
+        states_max : int
+            States after which the search for one number of failures ends, at least 1.
+        choices : Choices, optional
+            What the paper leaves open; nothing may be drawn. The default takes the first possible slide.
+        report : callable, optional
+            Called with each worst case as it is known; what it raises ends the search.
+
+        Returns
+        -------
+        list of WorstCase
+            By number of failures, from 1: as `worst` finds, if they are exact, or a bound and the worst found.
+
+        Raises
+        ------
+        SparesError
+            If the policy does not exist, has no such search, or the outcome of a sequence is drawn.
+        """
+        if failures < 1 or states_max < 1:
+            raise SparesError(
+                f"a proof takes at least 1 failure and 1 state, got {failures} and {states_max}"
+            )
+        tell = None if report is None else lambda found: report(read_worst_case(found))
+        given = asdict(choices or Choices(pick="fixed"))
+        found = self._core.worst_cases(policy, failures, states_max, given, tell)
+        return [read_worst_case(one) for one in found]
 
     def _substitution(self, policy: str, found: Mapping[str, Any]) -> Substitution:
         steps = [

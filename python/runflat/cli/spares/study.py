@@ -19,7 +19,9 @@ from runflat.cli.spares.inputs import (
     read_job,
     traffic_words,
 )
+from runflat.cli.spares.worst import prove
 from runflat.spares import Campaign, Row, SparesError, read_nodes
+from runflat.spares.worst import STATES_MAX
 
 MOST_ROWS = 16
 
@@ -43,6 +45,14 @@ MOST_ROWS = 16
 @click.option(
     "--dead", default="", metavar="A,B,...", help="Nodes that are dead before the job starts."
 )
+@click.option(
+    "--worst", "proves", is_flag=True,
+    help="Draw nothing: prove the worst case of each number of failures (0D; 1D on a mesh).",
+)  # fmt: skip
+@click.option(
+    "--states", "states_max", type=click.IntRange(1), default=STATES_MAX, show_default=True,
+    help="With --worst: states of a search for one number of failures; beyond, a bound.",
+)  # fmt: skip
 @seed_option
 @page_option
 @click.option("--no-progress", is_flag=True, help="No progress bar.")
@@ -64,6 +74,8 @@ def command(
     samples: int,
     victims: str,
     dead: str,
+    proves: bool,
+    states_max: int,
     seed: int,
     page: str | None,
     no_progress: bool,
@@ -75,6 +87,9 @@ def command(
         sends=sends, fold=fold, fabric=fabric, engine=engine,
     )  # fmt: skip
     first, last = read_failures(failures)
+    if proves:
+        prove(job, policies, (first, last), states_max, tie, seed=seed, as_json=as_json)
+        return 0
     campaign = Campaign(
         job, policies, last, read_choices(pick, tie, victims), tuple(read_nodes(dead))
     )

@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Campaign, Job, Step, Tally, Worst, all_sequences};
+use super::{
+    Campaign, Job, Proved, Step, Tally, Worst, WorstError, all_sequences, worst_cases,
+};
 use crate::grid::Grid;
 use crate::ids::NodeId;
 use crate::load::{FoldedLoad, GridLoad, MovingLoad, PairLoad, Partners, Paths, RoutedLoad};
@@ -27,6 +29,18 @@ pub trait AnyJob: Send + Sync {
     ) -> (Vec<Step>, Occupancy);
     /// See [`all_sequences`].
     fn all_sequences(&self, method: &Method, choices: Choices, failures: usize) -> Vec<Worst>;
+    /// See [`worst_cases`].
+    ///
+    /// # Errors
+    /// As there.
+    fn worst_cases(
+        &self,
+        method: &Method,
+        choices: Choices,
+        failures: usize,
+        limit: u64,
+        report: &mut dyn FnMut(&Proved) -> bool,
+    ) -> Result<Vec<Proved>, WorstError>;
     /// See [`Campaign::run`].
     fn campaign(&self, campaign: &Campaign, sequences: Range<u64>) -> Vec<Tally>;
 }
@@ -54,6 +68,17 @@ impl<L: PairLoad> AnyJob for Job<L> {
 
     fn all_sequences(&self, method: &Method, choices: Choices, failures: usize) -> Vec<Worst> {
         all_sequences(self, method, choices, failures)
+    }
+
+    fn worst_cases(
+        &self,
+        method: &Method,
+        choices: Choices,
+        failures: usize,
+        limit: u64,
+        report: &mut dyn FnMut(&Proved) -> bool,
+    ) -> Result<Vec<Proved>, WorstError> {
+        worst_cases(self, method, choices, failures, limit, report)
     }
 
     fn campaign(&self, campaign: &Campaign, sequences: Range<u64>) -> Vec<Tally> {

@@ -116,26 +116,25 @@ fn narrow<L: PairLoad>(
     limit: u64,
 ) -> Proved {
     let failures = found.failures;
-    let mut effort = Effort { states: 0, limit };
+    let mut effort = Effort { states: 0, limit: limit - limit / 4 };
     found.bound = search.bound(failures).max(found.collision_max);
-    let mut asked = found.bound;
-    while asked > found.collision_max {
-        match search.find(failures, asked, &mut effort) {
-            Answer::Sequence(sequence) => {
-                found.collision_max = trial.collision(&sequence).unwrap_or(0);
-                assert!(found.collision_max >= asked, "a sequence that was not run");
-                found.sequence = sequence;
-            }
-            Answer::None if found.bound == asked => found.bound -= 1,
-            Answer::None | Answer::Unknown => {}
+    while found.bound > found.collision_max && !effort.is_spent() {
+        match search.find(failures, found.bound, &mut effort) {
+            Answer::Sequence(sequence) => trial.take(&mut found, sequence),
+            Answer::None => found.bound -= 1,
+            Answer::Unknown => break,
         }
-        asked -= 1;
-        if effort.is_spent() {
-            break;
+    }
+    // What is left of the effort goes into worse sequences.
+    effort.limit = limit;
+    while found.bound > found.collision_max && !effort.is_spent() {
+        match search.find(failures, found.collision_max + 1, &mut effort) {
+            Answer::Sequence(sequence) => trial.take(&mut found, sequence),
+            Answer::None => found.bound = found.collision_max,
+            Answer::Unknown => break,
         }
     }
     found.states = effort.states;
-    found.bound = found.bound.max(found.collision_max);
     found
 }
 
@@ -196,6 +195,14 @@ impl<L: PairLoad> Trial<'_, L> {
         let steps = job.fail_all(self.method, self.choices, sequence, &mut stream);
         let substituted = |step: &super::Step| matches!(step.substitution, Substitution::Slide(_));
         (steps.len() == sequence.len() && steps.iter().all(substituted)).then(|| job.collision_max())
+    }
+
+    /// Notes a worse sequence, after it has been run.
+    fn take(&self, found: &mut Proved, sequence: Vec<NodeId>) {
+        let collision_max = self.collision(&sequence);
+        assert!(collision_max > Some(found.collision_max), "a sequence is as bad as it was said to be");
+        found.collision_max = collision_max.unwrap_or(0);
+        found.sequence = sequence;
     }
 
     /// A sequence of `failures` failures that begins with `before`: each time the failure that is worst at once.

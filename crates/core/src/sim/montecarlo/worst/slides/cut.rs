@@ -1,6 +1,6 @@
 //! One channel of a mesh: who sends over it, and how many more may.
 
-use super::places::{NOBODY, Nodes, Places};
+use super::places::{NOBODY, Nodes, Places, Room};
 use crate::grid::Grid;
 use crate::ids::{NodeId, Rank};
 use crate::load::Partners;
@@ -66,16 +66,40 @@ fn most_between(i: usize, j: usize, degree: usize, shared: usize) -> u32 {
     one_way(i, j).min(one_way(j, i)) as u32
 }
 
-/// A channel in a round. A message crosses it if its sender is in one set of nodes and its receiver in another.
+/// A channel in a round. A message crosses it if its sender is in one box of nodes and its receiver in another.
 #[derive(Debug)]
 pub(super) struct Cut {
     pub round: usize,
-    /// The smaller and the larger of the two sets.
-    near: Nodes,
-    far: Nodes,
+    /// The smaller and the larger of the two boxes.
+    near: Block,
+    far: Block,
     near_nodes: Vec<usize>,
     /// Whether the near ones send.
     near_sends: bool,
+}
+
+/// A box of nodes.
+#[derive(Clone, Debug)]
+struct Block {
+    nodes: Nodes,
+    /// By dimension.
+    lows: Vec<u32>,
+    highs: Vec<u32>,
+}
+
+impl Block {
+    fn new(grid: &Grid, lows: Vec<u32>, highs: Vec<u32>) -> Self {
+        let mut nodes = Nodes::none(grid.node_count());
+        for node in (0..grid.node_count()).map(NodeId::from_index) {
+            let mut bounds = lows.iter().zip(&highs).enumerate();
+            if bounds.all(|(dimension, (low, high))| {
+                (low..=high).contains(&&grid.coordinate(node, dimension))
+            }) {
+                nodes.insert(node.index());
+            }
+        }
+        Block { nodes, lows, highs }
+    }
 }
 
 impl Cut {
@@ -84,26 +108,29 @@ impl Cut {
     /// A message turns from one dimension to the next where its receiver is. So on a channel along a dimension it comes from a
     /// sender with the same higher coordinates, before the channel, and goes to a receiver with the same lower ones, behind it.
     pub fn all(grid: &Grid, rounds: usize) -> Vec<Cut> {
-        let count = grid.node_count();
         let mut found = Vec::new();
-        for node in (0..count).map(NodeId::from_index) {
+        for node in (0..grid.node_count()).map(NodeId::from_index) {
             for dimension in 0..grid.dimensions() {
                 let own: Vec<u32> = grid.coordinates(node).collect();
-                if own[dimension] + 1 == grid.lengths()[dimension] {
+                let ends: Vec<u32> = grid.lengths().iter().map(|length| length - 1).collect();
+                if own[dimension] == ends[dimension] {
                     continue;
                 }
                 for up in [true, false] {
-                    let (mut senders, mut receivers) = (Nodes::none(count), Nodes::none(count));
-                    for other in (0..count).map(NodeId::from_index) {
-                        let same = |dimension| grid.coordinate(other, dimension) == own[dimension];
-                        let before = (grid.coordinate(other, dimension) <= own[dimension]) == up;
-                        if before && (dimension + 1..own.len()).all(same) {
-                            senders.insert(other.index());
-                        }
-                        if !before && (0..dimension).all(same) {
-                            receivers.insert(other.index());
-                        }
-                    }
+                    let side = |lower: bool, fixed: &dyn Fn(usize) -> bool| {
+                        let low = |other: usize| match other == dimension {
+                            true => if lower { 0 } else { own[other] + 1 },
+                            false => if fixed(other) { own[other] } else { 0 },
+                        };
+                        let high = |other: usize| match other == dimension {
+                            true => if lower { own[other] } else { ends[other] },
+                            false => if fixed(other) { own[other] } else { ends[other] },
+                        };
+                        let all = 0..own.len();
+                        Block::new(grid, all.clone().map(low).collect(), all.map(high).collect())
+                    };
+                    let senders = side(up, &|other| other > dimension);
+                    let receivers = side(!up, &|other| other < dimension);
                     found.extend((0..rounds).map(|round| Cut::new(round, &senders, &receivers)));
                 }
             }
@@ -111,10 +138,10 @@ impl Cut {
         found
     }
 
-    fn new(round: usize, senders: &Nodes, receivers: &Nodes) -> Self {
-        let near_sends = senders.count() <= receivers.count();
+    fn new(round: usize, senders: &Block, receivers: &Block) -> Self {
+        let near_sends = senders.nodes.count() <= receivers.nodes.count();
         let (near, far) = if near_sends { (senders, receivers) } else { (receivers, senders) };
-        let near_nodes = near.without(far).collect();
+        let near_nodes = near.nodes.without(&far.nodes).collect();
         Cut { round, near: near.clone(), far: far.clone(), near_nodes, near_sends }
     }
 
@@ -124,7 +151,7 @@ impl Cut {
         let ranks = self.near_nodes.iter().map(|&node| places.rank_on[node]);
         let crosses = |rank: u32| {
             let row = out[rank as usize].iter();
-            row.filter(|&&other| self.far.holds(places.node_of[other as usize] as usize)).count()
+            row.filter(|&&other| self.far.holds(places, other)).count()
         };
         ranks.filter(|&rank| rank != NOBODY).map(crosses).sum::<usize>() as u32
     }
@@ -148,57 +175,108 @@ impl Cut {
             (&pattern.sources, &pattern.targets)
         };
         // Who may come to the near side: all partners on the far side count.
-        scratch.near.clear();
-        places.from_where(&self.near, slides, &mut scratch.nodes);
-        for node in scratch.nodes.without(&self.near) {
+        let Scratch { room, near, far, asked } = scratch;
+        near.clear();
+        places.from_where(&self.near.nodes, slides, room);
+        for node in room.found.without(&self.near.nodes) {
             let rank = places.rank_on[node];
-            if rank == NOBODY {
-                continue;
-            }
-            let row = out[rank as usize].iter();
-            let held = |other: &&u32| self.far.holds(places.node_of[**other as usize] as usize);
-            let count = row.filter(held).count() as u32;
-            if count > 0 {
-                scratch.near.push(count);
+            if rank != NOBODY {
+                let row = out[rank as usize].iter();
+                let there = |other: &&u32| self.far.holds(places, **other);
+                let comer = |count| Comer::new(places, node, &self.near, &self.far, count);
+                near.extend(Some(row.filter(there).count()).filter(|&count| count > 0).map(comer));
             }
         }
         // Who may come to the far side, of the partners of those on the near side.
-        scratch.far.clear();
-        scratch.asked.clear();
-        places.from_where(&self.far, slides, &mut scratch.nodes);
-        for &node in &self.near_nodes {
-            let rank = places.rank_on[node];
+        far.clear();
+        asked.clear();
+        places.from_where(&self.far.nodes, slides, room);
+        for rank in self.near_nodes.iter().map(|&node| places.rank_on[node]) {
             if rank != NOBODY {
-                scratch.asked.extend_from_slice(&out[rank as usize]);
+                asked.extend_from_slice(&out[rank as usize]);
             }
         }
-        scratch.asked.sort_unstable();
-        scratch.asked.dedup();
-        for &rank in &scratch.asked {
+        asked.sort_unstable();
+        asked.dedup();
+        for &rank in asked.iter() {
             let node = places.node_of[rank as usize] as usize;
-            if !self.far.holds(node) && scratch.nodes.holds(node) {
+            if !self.far.nodes.holds(node) && room.found.holds(node) {
                 let row = back[rank as usize].iter();
-                let held = |other: &&u32| self.near.holds(places.node_of[**other as usize] as usize);
-                scratch.far.push(row.filter(held).count() as u32);
+                let count = row.filter(|other| self.near.holds(places, **other)).count();
+                far.push(Comer::new(places, node, &self.far, &self.near, count));
             }
         }
-        scratch.near.sort_unstable_by(|one, other| other.cmp(one));
-        scratch.far.sort_unstable_by(|one, other| other.cmp(one));
-        let sum = |values: &[u32], count: usize| values.iter().take(count).sum::<u32>();
-        let with = |far: usize| {
-            let near = slides - far;
-            sum(&scratch.far, far) + sum(&scratch.near, near) + pattern.between[far][near]
-        };
-        let more = (0..=slides).map(with).max().unwrap_or(0);
+        near.sort_unstable_by_key(|comer| std::cmp::Reverse(comer.messages));
+        far.sort_unstable_by_key(|comer| std::cmp::Reverse(comer.messages));
+        // Of so many slides, some bring ranks to the far side, some to the near side, some nobody.
+        let mut more = 0;
+        for comes in 0..=slides {
+            let sum = most(far, comes, slides);
+            for goes in 0..=slides - comes {
+                more = more.max(sum + most(near, goes, slides) + pattern.between[comes][goes]);
+            }
+        }
         (load + more >= wanted).then_some(load + more)
     }
+}
+
+impl Block {
+    #[inline]
+    fn holds(&self, places: &Places, rank: u32) -> bool {
+        self.nodes.holds(places.node_of[rank as usize] as usize)
+    }
+}
+
+/// A rank that may come to a side.
+#[derive(Clone, Copy, Debug)]
+struct Comer {
+    /// Messages with ranks on the other side.
+    messages: u32,
+    /// The line on which it may come at once, and free nodes ahead on it.
+    line: Option<(u32, u8)>,
+    /// Whether it is on the other side.
+    crosses: bool,
+}
+
+impl Comer {
+    fn new(places: &Places, node: usize, to: &Block, other: &Block, messages: usize) -> Self {
+        let line = places.line_to(node, &to.lows, &to.highs);
+        Comer { messages: messages as u32, line, crosses: other.nodes.holds(node) }
+    }
+}
+
+/// The most messages that `count` ranks bring to a side in `slides` slides; the ranks with the most messages come first.
+///
+/// If every slide brings one, each comes on the line it is on, once for each free node ahead. Otherwise those from the other
+/// side come on the channel's own line, once for each free node ahead, or leave it first, one a slide that brings nobody.
+fn most(comers: &[Comer], count: usize, slides: usize) -> u32 {
+    let (mut left, mut sum) = (count, 0);
+    let mut others = slides - count;
+    for (at, comer) in comers.iter().enumerate() {
+        if left == 0 {
+            break;
+        }
+        if count == slides || comer.crosses {
+            let taken = comers[..at].iter().filter(|before| before.line == comer.line).count();
+            let fits = comer.line.is_some_and(|(_, free)| taken < usize::from(free));
+            if !fits {
+                if count == slides || others == 0 {
+                    continue;
+                }
+                others -= 1;
+            }
+        }
+        sum += comer.messages;
+        left -= 1;
+    }
+    sum
 }
 
 /// Room for bounds.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    nodes: Nodes,
-    near: Vec<u32>,
-    far: Vec<u32>,
+    room: Room,
+    near: Vec<Comer>,
+    far: Vec<Comer>,
     asked: Vec<u32>,
 }

@@ -76,7 +76,18 @@ pub(super) struct Places {
     pub node_of: Vec<u32>,
     /// By dimension: nodes from which a slide to higher coordinates, or to lower ones, may still go on.
     ways: Vec<[Nodes; 2]>,
+    /// By dimension, direction and node: free nodes further on.
+    ahead: Vec<[Vec<u8>; 2]>,
     dead: Nodes,
+}
+
+/// Room for searches of nodes, and what they found.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    pub found: Nodes,
+    last: Vec<u64>,
+    passed: Vec<u64>,
+    known: Vec<u64>,
 }
 
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -88,6 +99,7 @@ impl Places {
             rank_on: vec![NOBODY; grid.node_count()],
             node_of: Vec::new(),
             ways: vec![[nodes.clone(), nodes.clone()]; grid.dimensions()],
+            ahead: vec![[(); 2].map(|()| vec![0; grid.node_count()]); grid.dimensions()],
             dead: nodes,
             grid: grid.clone(),
         }
@@ -109,44 +121,72 @@ impl Places {
             }
         }
         // Free nodes only become fewer: what has none further on has none later.
-        for (dimension, [up, down]) in self.ways.iter_mut().enumerate() {
-            up.words.fill(0);
-            down.words.fill(0);
+        for (dimension, ahead) in self.ahead.iter_mut().enumerate() {
             let stride = self.grid.stride(dimension) as usize;
             let length = self.grid.lengths()[dimension] as usize;
             let at = |node: usize| node / stride % length;
-            for node in 0..self.rank_on.len() {
-                if at(node) > 0 && (free(node - stride) || down.holds(node - stride)) {
-                    down.insert(node);
-                }
-                let node = self.rank_on.len() - 1 - node;
-                if at(node) + 1 < length && (free(node + stride) || up.holds(node + stride)) {
-                    up.insert(node);
-                }
+            let last = self.rank_on.len() - 1;
+            for node in 0..=last {
+                let before = node.wrapping_sub(stride);
+                let down = if at(node) == 0 { 0 } else { u8::from(free(before)) + ahead[1][before] };
+                ahead[1][node] = down;
+                let (node, after) = (last - node, last - node + stride);
+                let up = at(node) + 1 < length;
+                ahead[0][node] = if up { u8::from(free(after)) + ahead[0][after] } else { 0 };
+            }
+            for (ways, ahead) in self.ways[dimension].iter_mut().zip(ahead) {
+                ways.words.fill(0);
+                let some = ahead.iter().enumerate().filter(|(_, count)| **count > 0);
+                some.for_each(|(node, _)| ways.insert(node));
             }
         }
+    }
+
+    /// How a rank comes into a box of nodes by slides along the line it is on: the line, by its dimension and the direction
+    /// and then by a number, and how many free nodes it has ahead. `None` if more than one dimension is in the way.
+    pub fn line_to(&self, from: usize, lows: &[u32], highs: &[u32]) -> Option<(u32, u8)> {
+        let mut found = None;
+        for dimension in 0..lows.len() {
+            let at = self.grid.coordinate(NodeId(from as u32), dimension);
+            let up = at < lows[dimension];
+            if !up && at <= highs[dimension] {
+                continue;
+            }
+            if found.is_some() {
+                return None;
+            }
+            let start = from as u32 - at * self.grid.stride(dimension);
+            let line = (start * lows.len() as u32 + dimension as u32) * 2 + u32::from(up);
+            found = Some((line, self.ahead[dimension][usize::from(!up)][from]));
+        }
+        found
     }
 
     /// All nodes from which a rank may come to a set of nodes in at most `slides` slides.
     ///
     /// A slide moves a rank to the next node that is alive. It passes over nodes that are dead now, and over those that die in
-    /// slides before: one each.
-    pub fn from_where(&self, to: &Nodes, slides: usize, found: &mut Nodes) {
+    /// slides before: one each. That is `2 slides - 1` nodes at most, and one fewer for more than one slide: if all of them
+    /// move the rank, the node that died first is behind it, and it passes over it only on its way back.
+    pub fn from_where(&self, to: &Nodes, slides: usize, room: &mut Room) {
+        let Room { found, last, passed, known } = room;
         found.clone_from(to);
-        let mut last = to.words.clone();
-        for _ in 1..2 * slides {
-            let before = found.words.clone();
-            let mut adds = self.step_back(&last, found);
+        last.clone_from(&to.words);
+        for _ in 0..(2 * slides - 1).min(2 * slides.max(2) - 2) {
+            known.clone_from(&found.words);
+            let before = known.clone();
+            let mut adds = self.step_back(last, found);
             // Dead nodes cost nothing.
-            let mut known = before.clone();
             while adds {
-                let passed: Vec<u64> = (0..known.len())
-                    .map(|at| found.words[at] & !known[at] & self.dead.words[at])
-                    .collect();
+                passed.clear();
+                passed.extend(
+                    (0..known.len())
+                        .map(|at| found.words[at] & !known[at] & self.dead.words[at]),
+                );
                 known.clone_from(&found.words);
-                adds = passed.iter().any(|&word| word != 0) && self.step_back(&passed, found);
+                adds = passed.iter().any(|&word| word != 0) && self.step_back(passed, found);
             }
-            last = found.words.iter().zip(&before).map(|(now, before)| now & !before).collect();
+            last.clear();
+            last.extend(found.words.iter().zip(&before).map(|(now, before)| now & !before));
             if last.iter().all(|&word| word == 0) {
                 return;
             }
