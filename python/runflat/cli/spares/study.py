@@ -19,7 +19,7 @@ from runflat.cli.spares.inputs import (
     read_job,
     traffic_words,
 )
-from runflat.cli.spares.worst import prove
+from runflat.cli.spares.worst import prove, refuse_states
 from runflat.spares import Campaign, Row, SparesError, read_nodes
 from runflat.spares.worst import STATES_MAX
 
@@ -90,6 +90,7 @@ def command(
     if proves:
         prove(job, policies, (first, last), states_max, tie, seed=seed, as_json=as_json)
         return 0
+    refuse_states()
     campaign = Campaign(
         job, policies, last, read_choices(pick, tie, victims), tuple(read_nodes(dead))
     )

@@ -66,6 +66,13 @@ def prove(
     click.echo("collisions are messages on one channel, 1 is none; nodes count from 0, x fastest")
 
 
+def refuse_states() -> None:
+    """Refuse an option that only proofs have."""
+    source = click.get_current_context().get_parameter_source("states_max")
+    if source is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--states is about proofs: give --worst with it")
+
+
 def verdict(one: WorstCase) -> str:
     """Say what is known of a worst case."""
     if not one.sequence and one.exact:

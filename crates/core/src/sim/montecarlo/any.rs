@@ -3,9 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{
-    Campaign, Job, Proved, Step, Tally, Worst, WorstError, all_sequences, worst_cases,
-};
+use super::{Campaign, Job, Proved, Step, Tally, Worst, WorstError, all_sequences, worst_cases};
 use crate::grid::Grid;
 use crate::ids::NodeId;
 use crate::load::{FoldedLoad, GridLoad, MovingLoad, PairLoad, Partners, Paths, RoutedLoad};

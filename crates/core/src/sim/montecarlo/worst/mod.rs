@@ -45,13 +45,17 @@ pub enum WorstError {
         method: Method,
     },
     /// Slides on something else than a mesh.
-    #[error("worst cases of {method} are proved for messages on the mesh itself, not on a torus, a folded or a routed network; give 0D")]
+    #[error(
+        "worst cases of {method} are proved for messages on the mesh itself, not on a torus, a folded or a routed network; give 0D"
+    )]
     Network {
         /// The method given.
         method: Method,
     },
     /// A sequence has more than one outcome.
-    #[error("a worst case is proved only if nothing is drawn: give a fixed pick, and no random tie")]
+    #[error(
+        "a worst case is proved only if nothing is drawn: give a fixed pick, and no random tie"
+    )]
     Drawn,
     /// Too many spares for masks.
     #[error("worst cases of 0D are proved for at most {most} spares, got {given}", most = nearest::SPARES_MAX)]
@@ -96,9 +100,19 @@ pub fn worst_cases<L: PairLoad>(
     };
     let mut found: Vec<Proved> = Vec::new();
     for failures in 1..=failures {
-        let before = found.last().map(|one| &one.sequence[..]).filter(|one| one.len() + 1 == failures);
-        let start = trial.extended(if failures == 1 { &[] } else { before.unwrap_or(&[]) }, failures);
-        let one = narrow(search.as_mut(), trial, start, limit);
+        if failures > job.occupancy.free_count() {
+            // Each failure takes a free node, and none becomes free.
+            found.push(Proved { failures, ..Proved::default() });
+            continue;
+        }
+        let before =
+            found.last().map(|one| &one.sequence[..]).filter(|one| one.len() + 1 == failures);
+        let start =
+            trial.extended(if failures == 1 { &[] } else { before.unwrap_or(&[]) }, failures);
+        // What was proved of all but the last failure holds here too.
+        let known =
+            found.last().map_or(u32::MAX, |one| one.bound.saturating_add(search.adds_most()));
+        let one = narrow(search.as_mut(), trial, start, known, limit);
         let goes_on = report(&one);
         found.push(one);
         if !goes_on {
@@ -113,11 +127,13 @@ fn narrow<L: PairLoad>(
     search: &mut dyn Search,
     trial: Trial<'_, L>,
     mut found: Proved,
+    known: u32,
     limit: u64,
 ) -> Proved {
     let failures = found.failures;
     let mut effort = Effort { states: 0, limit: limit - limit / 4 };
-    found.bound = search.bound(failures).max(found.collision_max);
+    found.bound = search.bound(failures).min(known);
+    assert!(found.bound >= found.collision_max, "a bound below what was found");
     while found.bound > found.collision_max && !effort.is_spent() {
         match search.find(failures, found.bound, &mut effort) {
             Answer::Sequence(sequence) => trial.take(&mut found, sequence),
@@ -142,6 +158,9 @@ fn narrow<L: PairLoad>(
 trait Search {
     /// A bound that no sequence of so many failures exceeds.
     fn bound(&mut self, failures: usize) -> u32;
+
+    /// The most that one failure adds to a channel.
+    fn adds_most(&self) -> u32;
 
     /// Looks for a sequence of so many failures, each of which finds a spare, with a largest collision of at least `wanted`.
     fn find(&mut self, failures: usize, wanted: u32, effort: &mut Effort) -> Answer;
@@ -194,13 +213,17 @@ impl<L: PairLoad> Trial<'_, L> {
         let mut stream = Seed(0).stream("nothing", 0);
         let steps = job.fail_all(self.method, self.choices, sequence, &mut stream);
         let substituted = |step: &super::Step| matches!(step.substitution, Substitution::Slide(_));
-        (steps.len() == sequence.len() && steps.iter().all(substituted)).then(|| job.collision_max())
+        (steps.len() == sequence.len() && steps.iter().all(substituted))
+            .then(|| job.collision_max())
     }
 
     /// Notes a worse sequence, after it has been run.
     fn take(&self, found: &mut Proved, sequence: Vec<NodeId>) {
         let collision_max = self.collision(&sequence);
-        assert!(collision_max > Some(found.collision_max), "a sequence is as bad as it was said to be");
+        assert!(
+            collision_max > Some(found.collision_max),
+            "a sequence is as bad as it was said to be"
+        );
         found.collision_max = collision_max.unwrap_or(0);
         found.sequence = sequence;
     }

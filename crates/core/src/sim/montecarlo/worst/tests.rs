@@ -30,31 +30,20 @@ fn fixed() -> Choices {
     Choices { pick: Pick::Fixed, ..Choices::default() }
 }
 
-#[test]
-#[ignore]
-fn try_out() {
-    let var = |name: &str, other: &str| std::env::var(name).unwrap_or(other.into());
-    let n: u32 = var("N", "10").parse().unwrap();
-    let job = job([n, n], var("TORUS", "0") == "1", &var("ALLOC", "2D(1,1)"));
-    let method = Method::parse(&var("METHOD", "0D"), 2).unwrap();
-    let limit = var("LIMIT", "1000000").parse().unwrap();
-    let start = std::time::Instant::now();
-    worst_cases(&job, &method, fixed(), var("F", "8").parse().unwrap(), limit, &mut |one| {
-        println!("{:?} {one:?}", start.elapsed());
-        true
-    })
-    .unwrap();
-}
-
 /// Against every sequence: the same worst case, and a sequence that shows it.
 fn agrees(lengths: [u32; 2], torus: bool, allocation: &str, method: &str, failures: usize) {
     let job = job(lengths, torus, allocation);
     let method = Method::parse(method, 2).unwrap();
     let wanted = all_sequences(&job, &method, fixed(), failures);
     let found = worst_cases(&job, &method, fixed(), failures, 1 << 22, &mut |_| true).unwrap();
+    assert_eq!(found.len(), failures);
     for (wanted, one) in wanted.iter().zip(&found) {
         let told = format!("{lengths:?} {torus} {allocation} {method}: {one:?} not {wanted:?}");
-        assert_eq!((one.collision_max, one.bound), (wanted.collision_max, wanted.collision_max), "{told}");
+        assert_eq!(
+            (one.collision_max, one.bound),
+            (wanted.collision_max, wanted.collision_max),
+            "{told}"
+        );
         let trial = Trial { job: &job, method: &method, choices: fixed() };
         if wanted.recovered > 0 {
             assert_eq!(trial.collision(&one.sequence), Some(one.collision_max), "{told}");
@@ -83,4 +72,46 @@ fn slides_are_as_bad_as_the_worst_of_all_sequences() {
     agrees([5, 5], false, "2D(2,1)", "1D", 4);
     agrees([6, 6], false, "2D(2,1)", "1D", 3);
     agrees([6, 5], false, "2D(2,2)", "1D", 3);
+}
+
+#[test]
+fn a_search_that_ends_early_leaves_a_bound_above_what_it_found() {
+    for (allocation, method) in [("2D(1,1)", "0D"), ("2D(2,1)", "1D")] {
+        let job = job([6, 6], false, allocation);
+        let method = Method::parse(method, 2).unwrap();
+        let find = |limit| worst_cases(&job, &method, fixed(), 4, limit, &mut |_| true).unwrap();
+        let (few, all) = (find(10), find(1 << 22));
+        assert!(all.iter().all(Proved::is_exact));
+        assert!(few.iter().any(|one| !one.is_exact()));
+        for (few, all) in few.iter().zip(&all) {
+            assert!(few.states <= 10 + 1);
+            assert!(few.collision_max <= all.collision_max && all.collision_max <= few.bound);
+        }
+    }
+}
+
+#[test]
+fn more_failures_than_spares_have_no_worst_case() {
+    for (allocation, method) in [("2D(1,1)", "0D"), ("2D(1,1)", "1D")] {
+        let job = job([3, 2], false, allocation);
+        let method = Method::parse(method, 2).unwrap();
+        let found = worst_cases(&job, &method, fixed(), 4, 1000, &mut |_| true).unwrap();
+        let known: Vec<_> = found.iter().map(|one| (one.sequence.len(), one.is_exact())).collect();
+        assert_eq!(known, [(1, true), (2, true), (0, true), (0, true)]);
+        assert!(found[2..].iter().all(|one| one.bound == 0));
+    }
+}
+
+#[test]
+fn refuses_what_it_has_no_proof_for() {
+    let refused = |torus, method: &str, choices| {
+        let job = job([5, 5], torus, "2D(2,1)");
+        let method = Method::parse(method, 2).unwrap();
+        worst_cases(&job, &method, choices, 2, 100, &mut |_| true).unwrap_err()
+    };
+    assert!(matches!(refused(false, "2D", fixed()), WorstError::Method { .. }));
+    assert!(matches!(refused(true, "1D", fixed()), WorstError::Network { .. }));
+    assert_eq!(refused(false, "1D", Choices::default()), WorstError::Drawn);
+    let ties = Choices { tie: Tie::Random, ..fixed() };
+    assert_eq!(refused(false, "0D", ties), WorstError::Drawn);
 }

@@ -1,7 +1,7 @@
 //! One channel: what a rank that moves can add to it.
 
-use super::layout::{Crossed, Layout};
 use super::Spares;
+use super::layout::{Crossed, Layout};
 use super::state::{Failure, State};
 
 /// A channel in a round, with what crosses it in tables.
@@ -280,7 +280,14 @@ impl Largest {
 /// Spares on which a rank at a place can be after at most `steps` failures: it takes one when all that are nearer are taken,
 /// and may go on from there.
 pub(super) fn reach(layout: &Layout, place: u32, free: Spares, steps: u32) -> Spares {
-    fn go(layout: &Layout, place: u32, free: Spares, taken: Spares, steps: u32, found: &mut Spares) {
+    fn go(
+        layout: &Layout,
+        place: u32,
+        free: Spares,
+        taken: Spares,
+        steps: u32,
+        found: &mut Spares,
+    ) {
         let mut taken = taken;
         for &spare in layout.order[place as usize].iter().filter(|&&spare| free >> spare & 1 == 1) {
             let is_own = taken >> spare & 1 == 0;
@@ -295,10 +302,16 @@ pub(super) fn reach(layout: &Layout, place: u32, free: Spares, steps: u32) -> Sp
             }
         }
     }
+    if steps > STEPS_SEARCHED {
+        return free;
+    }
     let mut found = 0;
     go(layout, place, free, 0, steps, &mut found);
     found
 }
+
+/// Failures up to which ways from spare to spare are looked at; they double with each.
+const STEPS_SEARCHED: u32 = 12;
 
 /// Numbers of the bits of a mask, lowest first.
 pub(super) fn bits(mut mask: Spares) -> impl Iterator<Item = u8> {

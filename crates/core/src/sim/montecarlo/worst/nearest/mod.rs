@@ -65,12 +65,18 @@ impl<L: PairLoad> Search for Nearest<'_, L> {
         self.bounds.iter().copied().max().unwrap_or(0)
     }
 
+    fn adds_most(&self) -> u32 {
+        // One rank moves.
+        self.layout.messages.iter().flatten().map(Vec::len).max().unwrap_or(0) as u32
+    }
+
     fn find(&mut self, failures: usize, wanted: u32, effort: &mut Effort) -> Answer {
         let mut answer = Answer::None;
         if failures > self.layout.all().count_ones() as usize {
             return answer;
         }
-        for (crossed, _) in self.crossed.iter().zip(&self.bounds).filter(|(_, bound)| **bound >= wanted)
+        for (crossed, _) in
+            self.crossed.iter().zip(&self.bounds).filter(|(_, bound)| **bound >= wanted)
         {
             let channel = Channel::new(&self.layout, crossed);
             let mut dive = Dive {

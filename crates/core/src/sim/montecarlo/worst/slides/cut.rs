@@ -29,6 +29,11 @@ impl Pattern {
         let row = |i| (0..=failures).map(|j| most_between(i, j, degree, shared)).collect();
         Pattern { between: (0..=failures).map(row).collect(), targets, sources }
     }
+
+    /// The most messages that a rank sends, or receives.
+    pub fn degree(&self) -> u32 {
+        self.targets.iter().chain(&self.sources).map(Vec::len).max().unwrap_or(0) as u32
+    }
 }
 
 /// The most partners that two ranks share.
@@ -119,12 +124,36 @@ impl Cut {
                 for up in [true, false] {
                     let side = |lower: bool, fixed: &dyn Fn(usize) -> bool| {
                         let low = |other: usize| match other == dimension {
-                            true => if lower { 0 } else { own[other] + 1 },
-                            false => if fixed(other) { own[other] } else { 0 },
+                            true => {
+                                if lower {
+                                    0
+                                } else {
+                                    own[other] + 1
+                                }
+                            }
+                            false => {
+                                if fixed(other) {
+                                    own[other]
+                                } else {
+                                    0
+                                }
+                            }
                         };
                         let high = |other: usize| match other == dimension {
-                            true => if lower { own[other] } else { ends[other] },
-                            false => if fixed(other) { own[other] } else { ends[other] },
+                            true => {
+                                if lower {
+                                    own[other]
+                                } else {
+                                    ends[other]
+                                }
+                            }
+                            false => {
+                                if fixed(other) {
+                                    own[other]
+                                } else {
+                                    ends[other]
+                                }
+                            }
                         };
                         let all = 0..own.len();
                         Block::new(grid, all.clone().map(low).collect(), all.map(high).collect())
@@ -164,10 +193,10 @@ impl Cut {
         slides: usize,
         wanted: u32,
         scratch: &mut Scratch,
-    ) -> Option<u32> {
+    ) -> Option<Most> {
         let load = self.load(pattern, places);
         if slides == 0 {
-            return (load >= wanted).then_some(load);
+            return (load >= wanted).then_some(Most { all: load, but_one: load });
         }
         let (out, back) = if self.near_sends {
             (&pattern.targets, &pattern.sources)
@@ -209,15 +238,56 @@ impl Cut {
         near.sort_unstable_by_key(|comer| std::cmp::Reverse(comer.messages));
         far.sort_unstable_by_key(|comer| std::cmp::Reverse(comer.messages));
         // Of so many slides, some bring ranks to the far side, some to the near side, some nobody.
-        let mut more = 0;
-        for comes in 0..=slides {
-            let sum = most(far, comes, slides);
-            for goes in 0..=slides - comes {
-                more = more.max(sum + most(near, goes, slides) + pattern.between[comes][goes]);
+        let most = |slides: usize| {
+            let mut more = 0;
+            for comes in 0..=slides {
+                let sum = most(far, comes, slides);
+                for goes in 0..=slides - comes {
+                    more = more.max(sum + most(near, goes, slides) + pattern.between[comes][goes]);
+                }
+            }
+            load + more
+        };
+        let all = most(slides);
+        (all >= wanted).then(|| Most { all, but_one: most(slides - 1) })
+    }
+
+    /// Adds the nodes of all ranks with a message that may cross it, now or after at most so many slides.
+    pub fn add_concerned(
+        &self,
+        pattern: &Pattern,
+        places: &Places,
+        slides: usize,
+        scratch: &mut Scratch,
+        concerned: &mut Nodes,
+    ) {
+        let out = if self.near_sends { &pattern.targets } else { &pattern.sources };
+        places.from_where(&self.far.nodes, slides, &mut scratch.room);
+        let far = scratch.room.found.clone();
+        places.from_where(&self.near.nodes, slides, &mut scratch.room);
+        for node in scratch.room.found.all() {
+            let rank = places.rank_on[node];
+            if rank == NOBODY {
+                continue;
+            }
+            for &other in &out[rank as usize] {
+                let there = places.node_of[other as usize] as usize;
+                if far.holds(there) {
+                    concerned.insert(node);
+                    concerned.insert(there);
+                }
             }
         }
-        (load + more >= wanted).then_some(load + more)
     }
+}
+
+/// Messages that may cross a channel, at most.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Most {
+    /// After all slides.
+    pub all: u32,
+    /// If one of them moves nobody that the channel concerns.
+    pub but_one: u32,
 }
 
 impl Block {

@@ -12,6 +12,9 @@
 //! at: slides go to free nodes, and no node becomes free again.
 //!
 //! The search gives up a state when no channel may still carry what is asked for, and looks at no channel further that may not.
+//! A message *concerns* a channel if slides can still bring its ends to the two sets. A slide that moves no end of such a message
+//! leaves the channel as it was, with one slide less, so most failures far away need not be tried.
+//!
 //! States reached in different orders are gone through once; they are told apart by fingerprints of 128 bits (that two of
 //! 10^9 states have the same by chance is less likely than 10^-20).
 
@@ -21,11 +24,11 @@ mod places;
 use std::collections::HashSet;
 
 use self::cut::{Cut, Pattern, Scratch};
-use self::places::Places;
+use self::places::{Nodes, Places};
 use super::{Answer, Effort, Search, Trial, WorstError};
 use crate::ids::NodeId;
 use crate::load::PairLoad;
-use crate::recovery::spares::{Choice, Move, Occupancy, Substitutes};
+use crate::recovery::spares::{Choice, Move, Occupancy, Slide, Substitutes};
 use crate::rng::{Seed, Stream};
 
 /// A search over all states.
@@ -42,10 +45,12 @@ impl<'j, L: PairLoad> Slides<'j, L> {
             return Err(WorstError::Network { method: trial.method.clone() });
         }
         let cuts = Cut::all(trial.job.occupancy.grid(), trial.job.rounds().len());
-        Ok(Slides { trial, cuts, patterns: Vec::new() })
+        let mut made = Slides { trial, cuts, patterns: Vec::new() };
+        made.prepare(0);
+        Ok(made)
     }
 
-    /// Ready for so many failures.
+    /// Counts for so many failures.
     fn prepare(&mut self, failures: usize) {
         let rounds = self.trial.job.rounds().iter();
         self.patterns = rounds.map(|round| Pattern::new(round.partners(), failures)).collect();
@@ -61,7 +66,12 @@ impl<L: PairLoad> Search for Slides<'_, L> {
         let bounds = self.cuts.iter().filter_map(|cut| {
             cut.bound(&self.patterns[cut.round], &places, failures, 0, &mut scratch)
         });
-        bounds.max().unwrap_or(0)
+        bounds.map(|most| most.all).max().unwrap_or(0)
+    }
+
+    fn adds_most(&self) -> u32 {
+        // One rank comes to the senders, or to the receivers.
+        self.patterns.iter().map(Pattern::degree).max().unwrap_or(u32::MAX)
     }
 
     fn find(&mut self, failures: usize, wanted: u32, effort: &mut Effort) -> Answer {
@@ -116,21 +126,30 @@ impl<L: PairLoad> Dive<'_, '_, L> {
         }
         self.effort.states += 1;
         self.places.read(&self.states[slides]);
-        let mut live: Vec<(u32, u32)> = Vec::new();
+        let mut live = Vec::new();
+        let mut concerned = Nodes::none(self.places.rank_on.len());
+        // Whether a slide that concerns no channel may still lead to what is wanted.
+        let mut any = false;
         for &cut in cuts {
             let one = &self.slides.cuts[cut as usize];
             let pattern = &self.slides.patterns[one.round];
-            let bound = one.bound(pattern, &self.places, slides, self.wanted, &mut self.scratch);
-            live.extend(bound.map(|bound| (bound, cut)));
+            let (places, scratch) = (&self.places, &mut self.scratch);
+            if let Some(most) = one.bound(pattern, places, slides, self.wanted, scratch) {
+                live.push(cut);
+                any |= most.but_one >= self.wanted;
+                if !any {
+                    one.add_concerned(pattern, places, slides, scratch, &mut concerned);
+                }
+            }
         }
         if live.is_empty() || slides == 0 {
             return !live.is_empty();
         }
-        let live: Vec<u32> = live.into_iter().map(|(_, cut)| cut).collect();
         for rank in 0..self.states[slides].node_of().len() {
             let failed = self.states[slides].node_of()[rank];
             let choice = self.substitutes.choose(&self.states[slides], failed, &mut self.stream);
-            if !matches!(choice, Choice::Slide(_)) {
+            let Choice::Slide(slide) = choice else { continue };
+            if !any && !self.concerns(&concerned, failed, slide) {
                 continue;
             }
             let [after, before] = &mut self.states[slides - 1..=slides] else { unreachable!() };
@@ -150,6 +169,16 @@ impl<L: PairLoad> Dive<'_, '_, L> {
             self.path.pop();
         }
         false
+    }
+
+    /// Whether a slide moves one of the ranks on some nodes.
+    fn concerns(&self, nodes: &Nodes, failed: NodeId, slide: Slide) -> bool {
+        let stride = self.states[0].grid().stride(usize::from(slide.along)) as usize;
+        let mut moving = (0..slide.steps as usize).map(|step| match slide.up {
+            true => failed.index() + step * stride,
+            false => failed.index() - step * stride,
+        });
+        moving.any(|node| nodes.holds(node))
     }
 }
 

@@ -29,16 +29,15 @@ impl Nodes {
         self.words.iter().map(|word| word.count_ones()).sum()
     }
 
+    /// The nodes of the set, lowest first.
+    pub fn all(&self) -> impl Iterator<Item = usize> + '_ {
+        self.words.iter().enumerate().flat_map(|(at, &word)| each(at, word))
+    }
+
     /// The nodes of the set that are not in another, lowest first.
     pub fn without<'s>(&'s self, other: &'s Nodes) -> impl Iterator<Item = usize> + 's {
-        self.words.iter().zip(&other.words).enumerate().flat_map(|(at, (word, other))| {
-            let mut word = word & !other;
-            std::iter::from_fn(move || {
-                let bit = word.trailing_zeros() as usize;
-                word &= word.wrapping_sub(1);
-                (bit < 64).then_some(at * 64 + bit)
-            })
-        })
+        let words = self.words.iter().zip(&other.words).enumerate();
+        words.flat_map(|(at, (word, other))| each(at, word & !other))
     }
 
     /// Adds the nodes of `from`, each so many ids further up or down, that are in `only`; says whether that adds any.
@@ -64,6 +63,15 @@ impl Nodes {
         }
         adds != 0
     }
+}
+
+/// Nodes in a word of a set.
+fn each(at: usize, mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = word.trailing_zeros() as usize;
+        word &= word.wrapping_sub(1);
+        (bit < 64).then_some(at * 64 + bit)
+    })
 }
 
 /// Ranks on nodes, and the ways that slides may still take.
@@ -128,7 +136,8 @@ impl Places {
             let last = self.rank_on.len() - 1;
             for node in 0..=last {
                 let before = node.wrapping_sub(stride);
-                let down = if at(node) == 0 { 0 } else { u8::from(free(before)) + ahead[1][before] };
+                let down =
+                    if at(node) == 0 { 0 } else { u8::from(free(before)) + ahead[1][before] };
                 ahead[1][node] = down;
                 let (node, after) = (last - node, last - node + stride);
                 let up = at(node) + 1 < length;
@@ -179,8 +188,7 @@ impl Places {
             while adds {
                 passed.clear();
                 passed.extend(
-                    (0..known.len())
-                        .map(|at| found.words[at] & !known[at] & self.dead.words[at]),
+                    (0..known.len()).map(|at| found.words[at] & !known[at] & self.dead.words[at]),
                 );
                 known.clone_from(&found.words);
                 adds = passed.iter().any(|&word| word != 0) && self.step_back(passed, found);
