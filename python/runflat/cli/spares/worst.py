@@ -38,7 +38,9 @@ def prove(
             raise click.UsageError(f"{option} is about sequences that are drawn: not with --worst")
     picked = context.get_parameter_source("pick") is ParameterSource.COMMANDLINE
     if picked and context.params["pick"] != "fixed":
-        raise click.UsageError("worst cases are proved with --pick fixed, which --worst takes by itself")
+        raise click.UsageError(
+            "worst cases are proved with --pick fixed, which --worst takes by itself"
+        )
     first, last = span
     choices = Choices(pick="fixed", tie=tie)
     console = Console(stderr=True)
@@ -59,7 +61,9 @@ def prove(
             for policy, found in known.items()
             for one in found
         ]
-        print_json("done", {"shape": list(job.shape), "spares": job.spares, "worst": rows}, seed=seed)
+        print_json(
+            "done", {"shape": list(job.shape), "spares": job.spares, "worst": rows}, seed=seed
+        )
         return
     for policy, found in known.items():
         show_table(_table(policy, found))

@@ -40,9 +40,9 @@ impl Pattern {
 fn shared(targets: &[Vec<u32>], sources: &[Vec<u32>]) -> usize {
     let mut most = 0;
     let mut count = vec![0; targets.len()];
-    for rank in 0..targets.len() {
+    for (rank, row) in targets.iter().enumerate() {
         count.fill(0);
-        for other in targets[rank].iter().flat_map(|&target| &sources[target as usize]) {
+        for other in row.iter().flat_map(|&target| &sources[target as usize]) {
             if *other as usize != rank {
                 count[*other as usize] += 1;
                 most = most.max(count[*other as usize]);
@@ -62,7 +62,7 @@ fn most_between(i: usize, j: usize, degree: usize, shared: usize) -> u32 {
         let mut messages = 0;
         // Each gets its first, then its second partner, which costs one pair, and so on.
         for cost in 0..degree.min(few) {
-            let more = if cost == 0 { many } else { many.min(pairs / cost) };
+            let more = pairs.checked_div(cost).map_or(many, |left| many.min(left));
             pairs -= more * cost;
             messages += more;
         }
@@ -206,7 +206,7 @@ impl Cut {
         // Who may come to the near side: all partners on the far side count.
         let Scratch { room, near, far, asked } = scratch;
         near.clear();
-        places.from_where(&self.near.nodes, slides, room);
+        places.origins(&self.near.nodes, slides, room);
         for node in room.found.without(&self.near.nodes) {
             let rank = places.rank_on[node];
             if rank != NOBODY {
@@ -219,7 +219,7 @@ impl Cut {
         // Who may come to the far side, of the partners of those on the near side.
         far.clear();
         asked.clear();
-        places.from_where(&self.far.nodes, slides, room);
+        places.origins(&self.far.nodes, slides, room);
         for rank in self.near_nodes.iter().map(|&node| places.rank_on[node]) {
             if rank != NOBODY {
                 asked.extend_from_slice(&out[rank as usize]);
@@ -262,9 +262,9 @@ impl Cut {
         concerned: &mut Nodes,
     ) {
         let out = if self.near_sends { &pattern.targets } else { &pattern.sources };
-        places.from_where(&self.far.nodes, slides, &mut scratch.room);
+        places.origins(&self.far.nodes, slides, &mut scratch.room);
         let far = scratch.room.found.clone();
-        places.from_where(&self.near.nodes, slides, &mut scratch.room);
+        places.origins(&self.near.nodes, slides, &mut scratch.room);
         for node in scratch.room.found.all() {
             let rank = places.rank_on[node];
             if rank == NOBODY {

@@ -176,7 +176,7 @@ impl Places {
     /// A slide moves a rank to the next node that is alive. It passes over nodes that are dead now, and over those that die in
     /// slides before: one each. That is `2 slides - 1` nodes at most, and one fewer for more than one slide: if all of them
     /// move the rank, the node that died first is behind it, and it passes over it only on its way back.
-    pub fn from_where(&self, to: &Nodes, slides: usize, room: &mut Room) {
+    pub fn origins(&self, to: &Nodes, slides: usize, room: &mut Room) {
         let Room { found, last, passed, known } = room;
         found.clone_from(to);
         last.clone_from(&to.words);
