@@ -38,7 +38,7 @@ RUNS = (
     ("20x20", "mesh", "2D(1,1)", "0D", 5, 2_000_000),
     ("20x20", "torus", "2D(1,1)", "0D", 5, 2_000_000),
     ("20x20", "mesh", "2D(2,1)", "0D", 5, 2_000_000),
-    ("20x20", "mesh", "2D(2,1)", "1D", 5, 100_000),
+    ("20x20", "mesh", "2D(2,1)", "1D", 5, 300_000),
 )
 """Nodes, network, allocation, policy, the most failures, states of a search."""
 

@@ -142,6 +142,9 @@ fn narrow<L: PairLoad>(
         }
     }
     // What is left of the effort goes into worse sequences.
+    if found.bound > found.collision_max {
+        trial.widen(&mut found);
+    }
     effort.limit = limit;
     while found.bound > found.collision_max && !effort.is_spent() {
         match search.find(failures, found.collision_max + 1, &mut effort) {
@@ -217,6 +220,48 @@ impl<L: PairLoad> Trial<'_, L> {
             .then(|| job.collision_max())
     }
 
+    /// Looks for a worse sequence by changing one: a node, or the order of two, kept if it is no better; anew from nodes that are
+    /// near each other after some changes that made it no worse.
+    fn widen(&self, found: &mut Proved) {
+        let grid = self.job.occupancy.grid();
+        let nodes = grid.node_count();
+        let mut stream = Seed(1).stream("worst sequences", found.failures as u64);
+        let (mut sequence, mut worst, mut changes) = (found.sequence.clone(), 0, CHANGES);
+        for _ in 0..TRIALS {
+            let mut next = sequence.clone();
+            if changes == CHANGES {
+                let middle = NodeId::from_index(stream.index(nodes));
+                let near = |node: &NodeId| grid.hops(middle, *node) <= found.failures as u32;
+                let mut some: Vec<_> = (0..nodes).map(NodeId::from_index).filter(near).collect();
+                let start = stream.index(found.sequence.len() + 1);
+                next = found.sequence[..start].to_vec();
+                while next.len() < found.failures && !some.is_empty() {
+                    let node = some.swap_remove(stream.index(some.len()));
+                    next.extend(Some(node).filter(|node| !next.contains(node)));
+                }
+                (worst, changes) = (0, 0);
+            } else if stream.below(3) == 0 {
+                let (one, other) = (stream.index(next.len()), stream.index(next.len()));
+                next.swap(one, other);
+            } else {
+                let node = NodeId::from_index(stream.index(nodes));
+                let at = stream.index(next.len());
+                if !next.contains(&node) {
+                    next[at] = node;
+                }
+            }
+            changes += 1;
+            let collision = self.collision(&next).filter(|_| next.len() == found.failures);
+            if collision.is_some_and(|collision| collision >= worst) {
+                changes = if collision > Some(worst) { 1 } else { changes };
+                (sequence, worst) = (next, collision.unwrap_or(0));
+                if worst > found.collision_max {
+                    self.take(found, sequence.clone());
+                }
+            }
+        }
+    }
+
     /// Notes a worse sequence, after it has been run.
     fn take(&self, found: &mut Proved, sequence: Vec<NodeId>) {
         let collision_max = self.collision(&sequence);
@@ -255,6 +300,10 @@ impl<L: PairLoad> Trial<'_, L> {
         Proved { failures, collision_max, sequence, ..Proved::default() }
     }
 }
+
+/// Sequences tried where no search has found the worst, and changes after which another is begun.
+const TRIALS: usize = 2_000_000;
+const CHANGES: usize = 250;
 
 #[cfg(test)]
 mod tests;
