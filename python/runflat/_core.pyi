@@ -368,6 +368,14 @@ class SparesJob:
     def all_sequences(
         self, policy: str, failures: int, choices: Mapping[str, str]
     ) -> list[dict[str, Any]]: ...
+    def worst_cases(
+        self,
+        policy: str,
+        failures: int,
+        limit: int,
+        choices: Mapping[str, str],
+        report: Callable[[dict[str, Any]], None] | None,
+    ) -> list[dict[str, Any]]: ...
     def campaign(
         self,
         policies: Sequence[str],

@@ -16,7 +16,9 @@ use runflat_core::recovery::spares::{
     both_and_each, rounds_of, shape_kept,
 };
 use runflat_core::rng::Seed;
-use runflat_core::sim::montecarlo::{AnyJob, Campaign, Network, Tally, Victims, Worst, any_job};
+use runflat_core::sim::montecarlo::{
+    AnyJob, Campaign, Network, Proved, Tally, Victims, Worst, any_job,
+};
 use runflat_core::workload;
 
 use crate::errors::{SparesError, WorkloadError};
@@ -259,6 +261,36 @@ impl SparesJob {
         found.into_iter().map(fields).collect()
     }
 
+    /// Worst cases with proof: by number of failures, what was found, what was proved, and the sequence. `report` is called with
+    /// each as it is known; what it raises ends the search.
+    fn worst_cases<'py>(
+        &self,
+        py: Python<'py>,
+        policy: &str,
+        failures: usize,
+        limit: u64,
+        choices: ChoiceNames,
+        report: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let policy = self.policy(policy)?;
+        let (choices, _) = choices.read()?;
+        let mut raised = Ok(());
+        let found = py.detach(|| {
+            let mut tell = |one: &Proved| {
+                raised = Python::attach(|py| {
+                    py.check_signals()?;
+                    let call = |report: &Py<PyAny>| report.call1(py, (proved_fields(py, one)?,));
+                    report.as_ref().map(call).transpose().map(drop)
+                });
+                raised.is_ok()
+            };
+            self.job.worst_cases(&policy, choices, failures, limit, &mut tell)
+        });
+        raised?;
+        let found = found.map_err(raise::<SparesError>)?;
+        found.iter().map(|one| proved_fields(py, one)).collect()
+    }
+
     /// Runs sequences of random failures; counts by policy, each an array by failure and value.
     fn campaign<'py>(
         &self,
@@ -342,6 +374,16 @@ fn step_fields<'py>(py: Python<'py>, grid: &Grid, step: &Step) -> PyResult<Bound
     fields.set_item("collision_max", step.collision_max())?;
     fields.set_item("collisions", &step.collisions)?;
     fields.set_item("collision_bound", step.collision_bound)?;
+    Ok(fields)
+}
+
+fn proved_fields<'py>(py: Python<'py>, one: &Proved) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    fields.set_item("failures", one.failures)?;
+    fields.set_item("collision_max", one.collision_max)?;
+    fields.set_item("bound", one.bound)?;
+    fields.set_item("sequence", one.sequence.iter().map(|node| node.0).collect::<Vec<_>>())?;
+    fields.set_item("states", one.states)?;
     Ok(fields)
 }
 

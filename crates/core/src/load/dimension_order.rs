@@ -429,6 +429,19 @@ impl<const Q: usize> PairLoad for GridLoad<Q> {
         state.look_at.iter().for_each(|&line| self.changed[line as usize] = true);
         self.look_at.extend_from_slice(&state.look_at);
     }
+
+    fn cross(&self, from: NodeId, to: NodeId, channels: &mut Vec<u32>) {
+        for dimension in 0..Q {
+            let Run { line, at, end } = self.run(dimension, from, to);
+            let first = u64::from(line) * self.pitch as u64;
+            let along = (at..end).map(|at| u64::from(at % self.lengths[dimension]));
+            channels.extend(along.map(|at| (first + at) as u32));
+        }
+    }
+
+    fn is_mesh(&self) -> bool {
+        self.wraps.iter().all(|wraps| !wraps)
+    }
 }
 
 /// Channels one behind the other, on a line of them along one dimension in one direction.

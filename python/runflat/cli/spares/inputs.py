@@ -9,8 +9,9 @@ import click
 
 from runflat import _core
 from runflat.cli.options import read_params
-from runflat.spares import Choices, Job, read_shape
+from runflat.spares import Choices, Job, SparesError, read_shape
 from runflat.spares.plan import network_of
+from runflat.spares.slowdown import read_send_time
 
 WORKLOADS = ", ".join(part["name"] for part in _core.workloads())
 
@@ -88,6 +89,18 @@ def read_job(
         read_shape(shape), allocation, torus=torus, traffic=traffic, params=read_params(params), seed=seed,
         sends=sends, network=network_of(fold, fabric, engine),
     )  # fmt: skip
+
+
+def read_slowdown(job: Job, text: str | None) -> float | None:
+    """Read --slowdown; None if it is not given."""
+    if text is None:
+        return None
+    if job.round_count > 1:
+        raise SparesError(
+            f"--slowdown is for messages that are sent all at once, here they go in {job.round_count} rounds: "
+            f"leave out --sends, take traffic of one phase"
+        )
+    return read_send_time(text, len(job.shape))
 
 
 def traffic_words(job: Job, traffic: str, params: tuple[str, ...]) -> str:

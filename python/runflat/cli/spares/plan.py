@@ -12,6 +12,7 @@ from rich.table import Table
 from runflat.cli.options import json_option, print_json, refuse_unused, seed_option, show_table
 from runflat.spares import Candidate, Run, SparesError, read_shape
 from runflat.spares.granted import SYSTEMS, granted
+from runflat.spares.job import check_shape
 from runflat.spares.sizing import (
     around,
     candidates,
@@ -25,7 +26,9 @@ MOST_ROWS = 14
 
 @click.command(epilog="Example: runflat spares plan --shape 24x24x24 --hours 72 --mtbf 26000")
 @click.option("--shape", help="Nodes along each dimension, spares included: 24x24x24.")
-@click.option("--nodes", type=click.IntRange(1), help="Nodes with a rank; spares come on top.")
+@click.option(
+    "--nodes", type=click.IntRange(1, 10**9), help="Nodes with a rank; spares come on top."
+)
 @click.option(
     "--job",
     help="Nodes with a rank along each dimension, of a job that --system grants more nodes.",
@@ -51,7 +54,7 @@ MOST_ROWS = 14
     help="Measure what a policy makes of the smallest allocation that fits; may be repeated.",
 )  # fmt: skip
 @click.option(
-    "--samples", type=click.IntRange(1), default=1000, show_default=True,
+    "--samples", type=click.IntRange(1, 10**9), default=1000, show_default=True,
     help="Sequences of failures for --policy.",
 )  # fmt: skip
 @seed_option
@@ -83,7 +86,7 @@ def command(
         refuse_unused(["samples", "seed"], "is for --policy: name a policy to measure")
     asked = None if job is None else _lengths(job)
     if asked is not None and system is not None:
-        lengths: tuple[int, ...] | None = granted(asked, system)
+        lengths: tuple[int, ...] | None = _granted(asked, system)
     else:
         lengths = None if shape is None else _lengths(shape)
     if lengths is None and policies:
@@ -101,8 +104,8 @@ def command(
             found = granted_candidates(asked, system, run)
         else:
             found = candidates(lengths, run)
-        best = smallest(found)
-        kept = best is not None
+        best = None if needed == 0 else smallest(found)
+        kept = best is not None or needed == 0
     measured: dict[str, float] = {}
     if best is not None and policies:
         measured = unrecoverable_by_policy(
@@ -130,11 +133,11 @@ def command(
         print_json("planned" if kept else "no_allocation", values, seed=seed if policies else None)
         return 0 if kept else 1
     _say(run, total, needed, included=lengths is not None)
-    if found:
+    if found and needed != 0:
         show_table(_table(found, run))
     if lengths is not None:
         what = shape or f"{job} on {(system or '').upper()}"
-        click.echo(_choice(what, best, run))
+        click.echo("No spare is needed." if needed == 0 else _choice(what, best, run))
     for policy, probability in measured.items():
         verdict = "" if probability <= run.risk else ": above the accepted risk"
         click.echo(
@@ -169,9 +172,14 @@ def read_mtbf(node: float | None, system: float | None, nodes: int) -> float:
 
 def _lengths(shape: str) -> tuple[int, ...]:
     lengths = read_shape(shape)
-    if min(lengths) < 1:
-        raise SparesError(f"a machine has at least 1 node along each dimension, got {shape}")
+    check_shape(lengths)
     return lengths
+
+
+def _granted(job: tuple[int, ...], system: str) -> tuple[int, ...]:
+    shape = granted(job, system)
+    check_shape(shape)
+    return shape
 
 
 def _near_cubes(nodes: int, run: Run) -> list[Candidate]:
@@ -245,4 +253,4 @@ def _some(found: list[Candidate]) -> list[Candidate]:
 
 
 def _per_cent(share: float) -> str:
-    return "< 1e-10 %" if 0 <= share < 1e-12 else f"{100 * share:.3g} %"
+    return "< 1e-10 %" if 0 < share < 1e-12 else f"{100 * share:.3g} %"

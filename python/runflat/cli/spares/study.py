@@ -17,11 +17,14 @@ from runflat.cli.spares.inputs import (
     page_option,
     read_choices,
     read_job,
+    read_slowdown,
     slowdown_option,
     traffic_words,
 )
+from runflat.cli.spares.worst import prove, refuse_states
 from runflat.spares import Campaign, Row, SparesError, read_nodes
-from runflat.spares.slowdown import mean_slowdown, read_send_time
+from runflat.spares.slowdown import mean_slowdown
+from runflat.spares.worst import STATES_MAX
 
 MOST_ROWS = 16
 
@@ -39,7 +42,7 @@ Longer = dict[tuple[str, int], float | None]
     "--failures", default="1..8", show_default=True, metavar="1..N", help="Failures of a sequence."
 )
 @click.option(
-    "--samples", type=click.IntRange(1), default=1000, show_default=True, help="Sequences."
+    "--samples", type=click.IntRange(1, 10**9), default=1000, show_default=True, help="Sequences."
 )
 @click.option(
     "--victims", type=click.Choice(["hosts", "alive"]), default="hosts", show_default=True,
@@ -49,6 +52,14 @@ Longer = dict[tuple[str, int], float | None]
     "--dead", default="", metavar="A,B,...", help="Nodes that are dead before the job starts."
 )
 @slowdown_option
+@click.option(
+    "--worst", "proves", is_flag=True,
+    help="Draw nothing: prove the worst case of each number of failures (0D; 1D on a mesh).",
+)  # fmt: skip
+@click.option(
+    "--states", "states_max", type=click.IntRange(1), default=STATES_MAX, show_default=True,
+    help="With --worst: states of a search for one number of failures; beyond, a bound.",
+)  # fmt: skip
 @seed_option
 @page_option
 @click.option("--no-progress", is_flag=True, help="No progress bar.")
@@ -71,6 +82,8 @@ def command(
     victims: str,
     dead: str,
     send_time: str | None,
+    proves: bool,
+    states_max: int,
     seed: int,
     page: str | None,
     no_progress: bool,
@@ -82,7 +95,11 @@ def command(
         sends=sends, fold=fold, fabric=fabric, engine=engine,
     )  # fmt: skip
     first, last = read_failures(failures)
-    times = None if send_time is None else read_send_time(send_time, len(job.job_shape))
+    times = read_slowdown(job, send_time)
+    if proves:
+        prove(job, policies, (first, last), states_max, tie, seed=seed, as_json=as_json)
+        return 0
+    refuse_states()
     campaign = Campaign(
         job, policies, last, read_choices(pick, tie, victims), tuple(read_nodes(dead))
     )
@@ -116,6 +133,7 @@ def command(
             "shape": list(job.shape),
             "spares": job.spares,
             "samples": samples,
+            "collisions_max_before": job.collision_max,
             "rows": [_values(row, longer) for row in rows],
         }
         print_json("done", values, seed=seed)
@@ -123,9 +141,12 @@ def command(
     for policy in dict.fromkeys(row.policy for row in rows):
         own = [row for row in rows if row.policy == policy]
         show_table(_table(policy, own, longer))
-    click.echo(
-        f"{samples:,} sequences, seed {seed}; collisions are messages on one channel, 1 is none"
-    )
+    what = "messages on one channel, 1 is none"
+    if job.round_count > 1:
+        what += f", in the worst of {job.round_count} rounds"
+    if job.collision_max != 1:
+        what += f"; {job.collision_max} before anything fails"
+    click.echo(f"{samples:,} sequences, seed {seed}; collisions are {what}")
     return 0
 
 

@@ -22,6 +22,7 @@ from runflat.cli.spares.inputs import (
     page_option,
     read_choices,
     read_job,
+    read_slowdown,
     slowdown_option,
     traffic_words,
 )
@@ -33,7 +34,7 @@ from runflat.spares.answer import (
     step_sentence,
     substitution_answer,
 )
-from runflat.spares.slowdown import read_send_time, slowdown
+from runflat.spares.slowdown import slowdown
 
 MOST_STEPS = 12
 
@@ -57,7 +58,7 @@ MOST_STEPS = 12
     help="Write rankfiles, hostfile, MPICH_RANK_ORDER and SLURM_HOSTFILE, and say how each is launched.",
 )  # fmt: skip
 @click.option(
-    "--ranks-per-node", type=click.IntRange(1), default=1, show_default=True,
+    "--ranks-per-node", type=click.IntRange(1, 100_000), default=1, show_default=True,
     help="MPI ranks on a node, consecutive, in the files of --export.",
 )  # fmt: skip
 @slowdown_option
@@ -87,6 +88,8 @@ def command(
     as_json: bool,
 ) -> int:
     """Replace failed nodes by spares: the new place of each rank, and what it costs in collisions."""
+    if folder == "":
+        raise click.UsageError("--export names no folder")
     if folder is None:
         refuse_unused(["ranks_per_node"], "is for the files that --export writes: add --export DIR")
     job = read_job(
@@ -94,8 +97,13 @@ def command(
         sends=sends, fold=fold, fabric=fabric, engine=engine,
     )  # fmt: skip
     hosts = Hosts.numbered(job.nodes) if hosts_path is None else Hosts.read(hosts_path, job.shape)
-    times = None if send_time is None else read_send_time(send_time, len(job.job_shape))
-    found = job.substitute(policy, hosts.read_nodes(failed), choices=read_choices(pick, tie))
+    times = read_slowdown(job, send_time)
+    nodes = hosts.read_nodes(failed)
+    if not nodes:
+        raise click.UsageError("--fail names no node: give numbers, coordinates or host names")
+    if folder is not None and job.is_pair:
+        raise click.UsageError("--export starts one job, the boundary has two: leave it out")
+    found = job.substitute(policy, nodes, choices=read_choices(pick, tie))
     instead = leave_out_fewest(job.shape, [job.coordinates(step.failed) for step in found.steps])
     if page is not None:
         from runflat.report.spares_slides_page import render_slides

@@ -32,7 +32,7 @@ pub enum Allocation {
 pub enum AllocationError {
     /// Not the notation.
     #[error(
-        "an allocation is written as `2D(2,1)`: dimensions, sides, thickness; or as the shape of the job, `11x11`; got `{given}`"
+        "an allocation is written as `2D(2,1)`: dimensions, sides, thickness; as the shape of the job, `11x11`; or as `boundary(1)` between two jobs; got `{given}`"
     )]
     Notation {
         /// The text given.

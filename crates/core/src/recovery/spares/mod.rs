@@ -27,7 +27,7 @@ pub use boundary::{SideBySide, both_and_each};
 pub use folding::{Folding, FoldingError};
 pub use job::{Job, Step, rounds_of, shape_kept};
 pub use method::{Method, MethodError};
-pub use nearest::Tie;
+pub use nearest::{Tie, nearest};
 pub use occupancy::Occupancy;
 pub use policy::{Effort, Policy, PolicyError};
 pub use slide::{Move, Slide};
