@@ -203,7 +203,7 @@ def test_a_campaign_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Mon
             ("--alloc", "2D(2,1)", "--fail", "1", "--policy", "3D"),
             "the network has 2: give at most 2D",
         ),
-        (("--alloc", "2D(2,1)", "--fail", "1", "--policy", "best"), "a method is written as"),
+        (("--alloc", "2D(2,1)", "--fail", "1", "--policy", "best"), "a policy is written as"),
         (
             ("--alloc", "2D(2,1)", "--fail", "1", "-p", "points=27"),
             "a 27-point stencil has 3 dimensions",

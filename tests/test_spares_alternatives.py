@@ -131,7 +131,12 @@ def test_jobs_at_a_boundary_use_the_same_spares() -> None:
     assert lost.outcome == "no_spare_left"
     answer = run("spares", "substitute", "--shape", "3x6", "--alloc", "boundary(2)", "--fail", "0")
     assert answer.status == 2
-    assert "thicker than the machine" in answer.err
+    assert "give a boundary of 1 to 1 planes" in answer.err
+    for more in (("--traffic", "barrier"), ("--sends", "2"), ("--export", "never")):
+        words = ("--shape", "11x6", "--alloc", "boundary(1)", "--fail", "9")
+        answer = run("spares", "substitute", *words, *more)
+        assert answer.status == 2, answer
+        assert "Traceback" not in answer.err
     answer = run("spares", "substitute", "--shape", "11x6", "--alloc", "boundary(1)", "--fail", "9")
     assert "each job alone" in answer.out
 
@@ -143,3 +148,42 @@ def test_a_job_of_its_own_shape_keeps_all_beyond_it() -> None:
     for wrong, said in (("13x1x1", "does not fit"), ("0x1x1", "written as"), ("4x4", "dimensions")):
         with pytest.raises(SparesError, match=said):
             spares.Job("12x12x12", wrong)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--shape", "6x6", "--fail", "4294967297"), "nodes 0 to 35"),
+        (("--shape", "99999999999999999999x6", "--fail", "1"), "at most 16,777,216 nodes"),
+        (("--shape", "6x6", "--fail", ""), "--fail names no node"),
+        (("--shape", "6x6", "--fail", "9", "--sends", "2", "--slowdown", "k"), "sent all at once"),
+        (("--shape", "6x6", "--fail", "9", "--export", ""), "names no folder"),
+        (("--shape", "6x6", "--fail", "9", "--fabric", "nowhere/fabric.ibnet"), "there is no file"),
+    ],
+)
+def test_odd_input_gets_one_line(words: tuple[str, ...], said: str) -> None:
+    answer = run("spares", "substitute", "--alloc", "2D(2,1)", *words)
+    assert answer.status == 2
+    assert said in answer.err
+
+
+def test_a_job_of_one_rank_has_no_messages() -> None:
+    answer = run("spares", "substitute", "--shape", "6x6", "--alloc", "2D(2,5)", "--fail", "0")
+    assert answer.status == 0
+    assert "as before" in answer.out
+
+
+def test_python_refuses_what_no_machine_has() -> None:
+    job = spares.Job("6x6", "2D(2,1)", sends=2**40, params={"periodic": True})
+    for wrong in (2**40, -1, (1.5, 2), "n1"):
+        with pytest.raises(SparesError):
+            job.substitute("0D", [wrong])  # type: ignore[list-item]
+    for shape, seed in (((6, -6), 1), ((2**40, 6), 1), ((6, 6), -1)):
+        with pytest.raises(SparesError):
+            spares.Job(shape, "2D(2,1)", seed=seed)
+    with pytest.raises(SparesError, match="at least one policy"):
+        spares.Campaign(job, [], 3)
+    with pytest.raises(SparesError, match="dead twice"):
+        spares.Campaign(job, ["0D"], 3, dead=[3, 3])
+    with pytest.raises(SparesError, match="worst_proved"):
+        job.worst("0D", 99)

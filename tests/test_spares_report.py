@@ -246,7 +246,7 @@ def test_other_traffic_is_drawn_without_messages() -> None:
     found = job.substitute("1D", [7])
     report = slides_report_of(job, found, "1D", traffic="alltoall")
     assert report.loads is None
-    assert "known to the page for the stencil alone" in Elements(render_slides(report)).text
+    assert "the page knows them for the stencil" in Elements(render_slides(report)).text
 
 
 CLICKS = """<script>setTimeout(() => {

@@ -241,6 +241,15 @@ def test_what_a_job_is_granted_may_be_enough() -> None:
     assert [one.fits for one in found] == [False] * (len(found) - 1) + [True]
 
 
+def test_where_no_spare_is_needed_none_is_named() -> None:
+    answer = plan("--shape", "3x3", "--hours", "1", "--mtbf", "26000")
+    assert answer.status == 0
+    assert "No spare is needed." in answer.out
+    found = plan("--shape", "1", "--hours", "72", "--mtbf", "26000", "--json")
+    assert (found.status, found.json["outcome"], found.json["allocation"]) == (0, "planned", None)
+    assert plan("--nodes", "99999999999999", "--hours", "72", "--mtbf", "26000").status == 2
+
+
 def test_plan_finds_the_spares_in_the_gap() -> None:
     base = ("--hours", "720", "--mtbf", "26000")
     found = plan("--job", "11x11x11", "--system", "k", *base, "--policy", "0D", "--json").json
