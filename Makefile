@@ -45,6 +45,7 @@ papers: $(VENV)/.built
 	  $(BIN)/runflat study run $(TABLE2)/$${plan%%:*}.toml -o out/table2/$${plan%%:*} --json >/dev/null \
 	  && $(BIN)/python $(TABLE2)/table.py out/table2/$${plan%%:*} $${plan##*:}.csv || exit 1; done
 	$(BIN)/python $(SPARES)/exact.py --failures 3
+	$(BIN)/python $(SPARES)/worst.py --failures 3
 
 papers-full: papers $(VENV)/.dev
 	RUNFLAT_SAMPLES=10 $(BIN)/pytest tests/papers
@@ -54,8 +55,9 @@ papers-full: papers $(VENV)/.dev
 	    case-2-deimos case-2-deimos-exchange; do \
 	  $(BIN)/runflat study run $(RESULTS)/$$plan.toml -o out/results/$$plan \
 	  && $(BIN)/python $(RESULTS)/table.py out/results/$$plan $$plan.csv || exit 1; done
-	$(BIN)/python $(SPARES)/exact.py && $(BIN)/python $(SPARES)/collectives.py
-	@for plan in figure10 figure11 figure12 figure16 figure18 fat-tree; do \
+	$(BIN)/python $(SPARES)/exact.py && $(BIN)/python $(SPARES)/collectives.py && $(BIN)/python $(SPARES)/beyond.py
+	$(BIN)/python $(SPARES)/worst.py
+	@for plan in figure10 figure11 figure12 figure16 figure18 fat-tree optimal-10 optimal-24; do \
 	  $(BIN)/runflat spares run $(SPARES)/$$plan.toml -o out/spares/$$plan \
 	  && $(BIN)/python $(SPARES)/table.py out/spares/$$plan $$plan.csv || exit 1; done
 

@@ -26,6 +26,8 @@ RUNS: tuple[tuple[str, str, str, int], ...] = (
     ("12x12x12", "3D(2,1)", "hybrid(all)", 4096),
     ("100x100", "2D(2,1)", "hybrid(all)", 8192),
     ("100x100", "2D(2,1)", "0D", 8192),
+    ("10x10", "2D(2,1)", "optimal", 1024),
+    ("24x24x24", "3D(2,1)", "optimal(trials=20)", 8),
 )
 """Shape, allocation, policy, sequences."""
 

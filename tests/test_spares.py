@@ -236,6 +236,67 @@ def test_more_failures_than_nodes_are_refused() -> None:
         spares.Job("4x4", "2D(1,1)").worst("1D", 2, choices=spares.Choices())
 
 
+def test_proved_worst_cases_are_those_of_all_sequences() -> None:
+    words = (
+        "spares",
+        "study",
+        "--shape",
+        "5x5",
+        "--alloc",
+        "2D(2,1)",
+        "--worst",
+        "--failures",
+        "2..3",
+    )
+    answer = run(*words, "--policy", "0D", "--policy", "1D", "--json")
+    assert answer.status == 0, answer.err
+    job = spares.Job("5x5", "2D(2,1)")
+    known = {policy: job.worst(policy, 3) for policy in ("0D", "1D")}
+    assert len(answer.json["worst"]) == 4
+    for row in answer.json["worst"]:
+        assert row["exact"]
+        assert row["bound"] == known[row["policy"]][row["failures"] - 1].collision_max
+        found = job.substitute(row["policy"], row["sequence"], choices=spares.Choices(pick="fixed"))
+        assert found.collision_max == row["collision_max"] == row["bound"]
+
+
+def test_a_proof_that_ends_early_says_what_is_open() -> None:
+    words = ("spares", "study", "--shape", "8x8", "--alloc", "2D(2,1)", "--policy", "1D", "--worst")
+    answer = run(*words, "--failures", "4", "--states", "50")
+    assert answer.status == 0
+    assert "open: " in answer.out
+    one = spares.Job("8x8", "2D(2,1)").worst_proved("1D", 4, states_max=50)[-1]
+    assert not one.exact
+    assert one.collision_max < one.bound
+
+
+def test_proofs_refuse_what_they_do_not_look_at() -> None:
+    words = ("spares", "study", "--shape", "8x8", "--alloc", "2D(2,1)")
+    for more, message in (
+        (("--worst",), "proved for 0D and 1D"),
+        (("--worst", "--policy", "1D", "--torus"), "not on a torus"),
+        (("--worst", "--policy", "0D", "--samples", "9"), "--samples"),
+        (("--worst", "--policy", "0D", "--pick", "random"), "--pick fixed"),
+        (("--states", "9"), "--worst"),
+    ):
+        answer = run(*words, *more)
+        assert answer.status == 2
+        assert message in answer.err
+    with pytest.raises(RunflatError, match="nothing is drawn"):
+        spares.Job("4x4", "2D(1,1)").worst_proved("1D", 2, choices=spares.Choices())
+    with pytest.raises(RunflatError, match="at least 1 failure"):
+        spares.Job("4x4", "2D(1,1)").worst_proved("1D", 0)
+
+
+def test_a_report_may_end_a_proof() -> None:
+    def stop(one: spares.WorstCase) -> None:
+        if one.failures == 2:
+            raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        spares.Job("6x6", "2D(1,1)").worst_proved("0D", 4, report=stop)
+
+
 def test_the_json_is_the_same_for_the_same_seed() -> None:
     words = ("spares", "study", "--shape", "6x6", "--alloc", "2D(2,1)", "--samples", "50", "--json")
     assert run(*words).out == run(*words).out

@@ -187,7 +187,7 @@ def landed(version: int, launch: str, shell: Path, folder: Path) -> dict[int, st
     assert words[0] == "mpirun"
     assert words[-1] == "./app"
     command = [mpirun(version), *OPTIONS[version], str(shell), *words[1:]]
-    answer = finish(command, env=ROOT_MAY, cwd=folder, timeout=90)
+    answer = finish(command, env=ROOT_MAY, cwd=folder, timeout=240)
     assert answer.status == 0, answer
     lines = [line.split() for line in answer.out.splitlines() if line.startswith("landed")]
     return {int(rank): host for _, rank, host in lines}

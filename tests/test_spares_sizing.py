@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from command import Answer, run
 from runflat.spares import Run, SparesError
+from runflat.spares.granted import granted
 from runflat.spares.sizing import (
     around,
     candidates,
+    granted_candidates,
     near_cube,
     smallest,
     unrecoverable_by_policy,
@@ -186,8 +188,8 @@ BASE = ("--hours", "72", "--mtbf", "26000")
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (("--nodes", "9", "--shape", "3x3", *BASE), "either --shape"),
-        (BASE, "either --shape"),
+        (("--nodes", "9", "--shape", "3x3", *BASE), "one of --shape"),
+        (BASE, "one of --shape"),
         (("--nodes", "9", "--hours", "1"), "either --mtbf"),
         (("--nodes", "9", *BASE, "--system-mtbf", "1"), "either --mtbf"),
         (("--nodes", "9", "--hours", "0", "--mtbf", "1"), "run time"),
@@ -214,3 +216,37 @@ def test_a_run_asks_for_what_can_be() -> None:
     for wrong in [(0, 1, 0.1), (1, math.inf, 0.1), (1, 1, 0), (1, 1, 1)]:
         with pytest.raises(SparesError):
             Run(*wrong)
+
+
+def test_schedulers_grant_more_than_a_job_asks_for() -> None:
+    assert granted((11, 11, 11), "k") == (12, 12, 12)
+    assert granted((11, 11, 11), "bgq") == (16, 16, 16)
+    assert granted((5, 3), "xk7") == (8, 3)
+    assert granted((12, 12, 12), "k") == (12, 12, 12)
+    assert granted((1, 8), "bgq") == (1, 8)
+    with pytest.raises(SparesError, match="3 dimensions"):
+        granted((11, 11), "k")
+
+
+def test_what_a_job_is_granted_may_be_enough() -> None:
+    run = Run(720, 26_000, 0.01)
+    [only] = granted_candidates((11, 11, 11), "k", run)
+    assert (only.allocation, only.shape, only.spares) == ("11x11x11", (12, 12, 12), 397)
+    assert only.corner == 397 - 3 * 11 * 11
+    assert only.fits
+    assert only.share_by_formula is None
+    # Nothing is left of a job that fills its blocks: more has to be asked for.
+    found = granted_candidates((12, 12, 12), "k", run)
+    assert [one.spares == 0 for one in found] == [True] + [False] * (len(found) - 1)
+    assert [one.fits for one in found] == [False] * (len(found) - 1) + [True]
+
+
+def test_plan_finds_the_spares_in_the_gap() -> None:
+    base = ("--hours", "720", "--mtbf", "26000")
+    found = plan("--job", "11x11x11", "--system", "k", *base, "--policy", "0D", "--json").json
+    assert (found["shape"], found["job"], found["system"]) == ([12, 12, 12], [11, 11, 11], "k")
+    assert found["allocation"] == "11x11x11"
+    assert found["policies"]["0D"] < 0.01
+    for wrong in (("--job", "11x11x11"), ("--job", "4x4", "--system", "k")):
+        answer = plan(*wrong, *base)
+        assert answer.status == 2, answer

@@ -37,6 +37,7 @@ def figure3() -> Iterator[Sequence[object]]:
         for nodes in NODES:
             length = round(nodes ** (1 / dimensions))
             exact, formula = spare_share(allocation, [length] * dimensions)
+            assert formula is not None
             machine = "x".join([str(length)] * dimensions)
             yield (allocation, nodes, machine, f"{100 * exact:.3f}", f"{100 * formula:.3f}")
 

@@ -343,8 +343,17 @@ class SparesJob:
         sends: int | None,
         network: str | Routing | None,
     ) -> SparesJob: ...
+    @staticmethod
+    def side_by_side(
+        lengths: Sequence[int],
+        torus: bool,
+        thickness: int,
+        traffic: str,
+        params: Mapping[str, str],
+        seed: int,
+    ) -> SparesJob: ...
     @property
-    def job_shape(self) -> list[int]: ...
+    def job_shapes(self) -> list[list[int]]: ...
     @property
     def ranks(self) -> int: ...
     @property
@@ -359,6 +368,14 @@ class SparesJob:
     def all_sequences(
         self, policy: str, failures: int, choices: Mapping[str, str]
     ) -> list[dict[str, Any]]: ...
+    def worst_cases(
+        self,
+        policy: str,
+        failures: int,
+        limit: int,
+        choices: Mapping[str, str],
+        report: Callable[[dict[str, Any]], None] | None,
+    ) -> list[dict[str, Any]]: ...
     def campaign(
         self,
         policies: Sequence[str],
@@ -371,4 +388,4 @@ class SparesJob:
 
 def allocation_shape(allocation: str, lengths: Sequence[int]) -> list[int]: ...
 def check_substitution_policy(text: str, dimensions: int) -> tuple[str, list[int]]: ...
-def spare_share(allocation: str, lengths: Sequence[int]) -> tuple[float, float]: ...
+def spare_share(allocation: str, lengths: Sequence[int]) -> tuple[float, float | None]: ...

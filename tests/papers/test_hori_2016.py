@@ -70,6 +70,30 @@ def test_worst_sequences_show_what_is_recorded() -> None:
         assert found.collision_max == int(row["worst"])
 
 
+def test_proved_worst_cases_are_as_recorded() -> None:
+    command = [sys.executable, str(PAPER / "worst.py"), "--failures", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_proved_worst_cases_show_what_is_recorded_and_agree_with_all_sequences() -> None:
+    rows = record("worst")
+    for row in rows:
+        job = spares.Job(row["nodes"], row["allocation"], torus=row["network"] == "torus")
+        nodes = [int(word) for word in row["sequence"].split()]
+        assert len(nodes) == int(row["failures"])
+        found = job.substitute(row["policy"], nodes, choices=spares.Choices(pick="fixed"))
+        assert found.outcome == "substituted"
+        assert found.collision_max == int(row["worst"]) <= int(row["bound"])
+    keys = ("network", "allocation", "policy", "failures")
+    proved = {tuple(r[key] for key in keys): r for r in rows if r["nodes"] == "10x10"}
+    compared = [r for r in record("figure8") if tuple(r[key] for key in keys) in proved]
+    assert len(compared) == 16
+    for row in compared:
+        one = proved[tuple(row[key] for key in keys)]
+        assert row["worst"] == one["worst"] == one["bound"]
+
+
 def test_two_failures_slide_without_a_collision_and_three_with_1d_always_recover() -> None:
     rows = {
         (r["network"], r["allocation"], r["policy"], int(r["failures"])): r
@@ -132,6 +156,18 @@ def test_claims_are_held_by_records() -> None:
     shares = [float(last[f"{degree}D so far"]) for degree in (0, 1, 2)]
     assert shares == pytest.approx([0.25, 0.715, 0.037], abs=0.01)
     assert float(last["unrecoverable"]) == 0
+    found = {(r["policy"], int(r["failures"])): r for r in record("optimal-10")}
+    means = {own: float(row["average"]) for own, row in found.items()}
+    slid = ("hybrid(2D+1D+0D)", "hybrid(1D+0D)", "0D")
+    for failures in {failures for _, failures in means}:
+        best = min(means[policy, failures] for policy in slid)
+        assert means["optimal(trials=2000)", failures] <= means["optimal", failures] <= best
+    bound = {(r["policy"], int(r["failures"])): r for r in record("bound")}
+    assert float(bound["optimal", 3]["share at the bound"]) > 0.98
+    assert float(bound["hybrid(all)", 8]["mean bound"]) > means["hybrid(2D+1D+0D)", 8] / 2
+    shared = {(r["policy"], int(r["failures"])): r for r in record("boundary")}
+    assert all(float(shared["0D", failures]["share disturbed"]) == 0 for failures in range(1, 5))
+    assert float(shared["0D", 10]["share disturbed"]) > 0.3
     text = (PAPER / "claims.md").read_text(encoding="utf-8")
     assert all(f"{name}.toml" in text for name in CAMPAIGNS)
     tofu, mesh = (

@@ -12,11 +12,13 @@ use runflat_core::machine::SwitchGraph;
 use runflat_core::params::Given;
 use runflat_core::recovery::routing::PathFinder;
 use runflat_core::recovery::spares::{
-    Allocation, Choices, Folding, Occupancy, Pick, Policy, Step, Substitution, Tie, rounds_of,
-    shape_kept,
+    Allocation, Choices, Folding, Occupancy, Pick, Policy, SideBySide, Step, Substitution, Tie,
+    both_and_each, rounds_of, shape_kept,
 };
 use runflat_core::rng::Seed;
-use runflat_core::sim::montecarlo::{AnyJob, Campaign, Network, Tally, Victims, Worst, any_job};
+use runflat_core::sim::montecarlo::{
+    AnyJob, Campaign, Network, Proved, Tally, Victims, Worst, any_job,
+};
 use runflat_core::workload;
 
 use crate::errors::{SparesError, WorkloadError};
@@ -27,7 +29,8 @@ use crate::routing::Routing;
 #[pyclass(frozen, module = "runflat._core")]
 pub struct SparesJob {
     job: Box<dyn AnyJob>,
-    shape: Vec<u32>,
+    /// One, or two jobs side by side.
+    shapes: Vec<Vec<u32>>,
 }
 
 /// Where messages go, if not over the job's own grid: over one that it is folded onto, or over a routed fabric.
@@ -137,13 +140,39 @@ impl SparesJob {
             None => Network::Own,
         };
         let job = any_job(occupancy, &rounds, network);
-        Ok(SparesJob { job, shape })
+        Ok(SparesJob { job, shapes: vec![shape] })
     }
 
-    /// Nodes along each dimension of what ranks have, x first.
+    /// Two jobs side by side along x, with spares of some thickness between them; rounds are the messages of both, and of each
+    /// alone.
+    #[staticmethod]
+    fn side_by_side(
+        lengths: Vec<u32>,
+        torus: bool,
+        thickness: u32,
+        traffic: &str,
+        params: Given,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let grid = Arc::new(Grid::new(&lengths, torus).map_err(raise::<SparesError>)?);
+        let SideBySide { occupancy, shapes } =
+            SideBySide::new(grid, thickness).map_err(raise::<SparesError>)?;
+        let phase = |shape: &[u32]| {
+            let mut params = params.clone();
+            let text = shape.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+            params.entry("shape".into()).or_insert(text);
+            let bound = workload::bind(traffic, &params).map_err(raise::<WorkloadError>)?;
+            bound.phase(shape.iter().product(), 0, Seed(seed)).map_err(raise::<WorkloadError>)
+        };
+        let rounds = both_and_each(&phase(&shapes[0])?, &phase(&shapes[1])?);
+        let job = any_job(occupancy, &rounds, Network::Own);
+        Ok(SparesJob { job, shapes: shapes.to_vec() })
+    }
+
+    /// Nodes along each dimension of what the ranks of each job have, x first.
     #[getter]
-    fn job_shape(&self) -> Vec<u32> {
-        self.shape.clone()
+    fn job_shapes(&self) -> Vec<Vec<u32>> {
+        self.shapes.clone()
     }
 
     /// Number of ranks.
@@ -194,7 +223,13 @@ impl SparesJob {
             after.node_of().iter().map(|node| node.0).collect::<Vec<_>>(),
         )?;
         fields.set_item("free", after.free_count())?;
-        fields.set_item("shape_kept", shape_kept(grid, &self.shape, after.node_of()))?;
+        let mut rest = after.node_of();
+        let kept = self.shapes.iter().all(|shape| {
+            let (own, others) = rest.split_at(shape.iter().product::<u32>() as usize);
+            rest = others;
+            shape_kept(grid, shape, own)
+        });
+        fields.set_item("shape_kept", kept)?;
         Ok(fields)
     }
 
@@ -224,6 +259,36 @@ impl SparesJob {
             Ok(fields)
         };
         found.into_iter().map(fields).collect()
+    }
+
+    /// Worst cases with proof: by number of failures, what was found, what was proved, and the sequence. `report` is called with
+    /// each as it is known; what it raises ends the search.
+    fn worst_cases<'py>(
+        &self,
+        py: Python<'py>,
+        policy: &str,
+        failures: usize,
+        limit: u64,
+        choices: ChoiceNames,
+        report: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let policy = self.policy(policy)?;
+        let (choices, _) = choices.read()?;
+        let mut raised = Ok(());
+        let found = py.detach(|| {
+            let mut tell = |one: &Proved| {
+                raised = Python::attach(|py| {
+                    py.check_signals()?;
+                    let call = |report: &Py<PyAny>| report.call1(py, (proved_fields(py, one)?,));
+                    report.as_ref().map(call).transpose().map(drop)
+                });
+                raised.is_ok()
+            };
+            self.job.worst_cases(&policy, choices, failures, limit, &mut tell)
+        });
+        raised?;
+        let found = found.map_err(raise::<SparesError>)?;
+        found.iter().map(|one| proved_fields(py, one)).collect()
     }
 
     /// Runs sequences of random failures; counts by policy, each an array by failure and value.
@@ -282,9 +347,9 @@ pub fn allocation_shape(allocation: &str, lengths: Vec<u32>) -> PyResult<Vec<u32
     allocation.job_shape(&grid).map_err(raise::<SparesError>)
 }
 
-/// Share of the nodes that an allocation keeps: exactly on a grid of that shape, and by the paper's formula.
+/// Share of the nodes that an allocation keeps: exactly on a grid of that shape, and by the paper's formula if it has one.
 #[pyfunction]
-pub fn spare_share(allocation: &str, lengths: Vec<u32>) -> PyResult<(f64, f64)> {
+pub fn spare_share(allocation: &str, lengths: Vec<u32>) -> PyResult<(f64, Option<f64>)> {
     let grid = Grid::new(&lengths, false).map_err(raise::<SparesError>)?;
     let allocation: Allocation = allocation.parse().map_err(raise::<SparesError>)?;
     let exact = allocation.share(&grid).map_err(raise::<SparesError>)?;
@@ -309,6 +374,16 @@ fn step_fields<'py>(py: Python<'py>, grid: &Grid, step: &Step) -> PyResult<Bound
     fields.set_item("collision_max", step.collision_max())?;
     fields.set_item("collisions", &step.collisions)?;
     fields.set_item("collision_bound", step.collision_bound)?;
+    Ok(fields)
+}
+
+fn proved_fields<'py>(py: Python<'py>, one: &Proved) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    fields.set_item("failures", one.failures)?;
+    fields.set_item("collision_max", one.collision_max)?;
+    fields.set_item("bound", one.bound)?;
+    fields.set_item("sequence", one.sequence.iter().map(|node| node.0).collect::<Vec<_>>())?;
+    fields.set_item("states", one.states)?;
     Ok(fields)
 }
 

@@ -11,9 +11,10 @@ Source: Hori et al., "Overhead of Using Spare Nodes", 2016.
 from runflat._core import SparesError, spare_share
 from runflat.spares.campaign import Campaign, Row, Tally
 from runflat.spares.hosts import Hosts
-from runflat.spares.job import Choices, Job, Move, Step, Substitution, Worst, read_nodes, read_shape
+from runflat.spares.job import Choices, Job, Move, Step, Substitution, read_nodes, read_shape
 from runflat.spares.launch import Launch, LaunchFile
 from runflat.spares.sizing import Candidate, Run
+from runflat.spares.worst import Worst, WorstCase
 
 __all__ = [
     "Campaign",
@@ -31,6 +32,7 @@ __all__ = [
     "Substitution",
     "Tally",
     "Worst",
+    "WorstCase",
     "read_nodes",
     "read_shape",
     "spare_share",

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from runflat.spares.alternatives import LinesLeftOut
 from runflat.spares.campaign import Row, Tally
 from runflat.spares.job import Job, Step, Substitution
 
@@ -220,7 +221,8 @@ def substitution_answer(job: Job, found: Substitution, policy: str) -> str:
 
 def collision_change(found: Substitution) -> str:
     """Say what the substitutions cost."""
-    worse = found.collision_max / found.collision_max_before
+    before = found.collision_max_before
+    worse = found.collision_max / before if before else 1
     much = "as before" if worse == 1 else f"{worse:.3g} times as many as before"
     messages = "1 message" if found.collision_max == 1 else f"{found.collision_max} messages"
     return f"{messages} on one channel, {much}{_bound(found)}"
@@ -233,6 +235,14 @@ def _bound(found: Substitution) -> str:
     if found.collision_max == found.collision_bound:
         return "; no placement does better"
     return f"; no placement has fewer than {found.collision_bound}"
+
+
+def lines_left_out_words(job: Job, instead: LinesLeftOut) -> str:
+    """Say what leaving out the lines of failed nodes would cost."""
+    if not instead.nodes:
+        return "no line of nodes is whole"
+    shape = "x".join(map(str, instead.shape))
+    return f"a job on all {job.nodes:,} nodes goes on with {shape}, {instead.work:.3g} times the work on each"
 
 
 def step_sentence(job: Job, step: Step, named: Callable[[int], str] | None = None) -> str:
@@ -252,7 +262,8 @@ def step_sentence(job: Job, step: Step, named: Callable[[int], str] | None = Non
         hops = "1 hop" if step.hops_max == 1 else f"{step.hops_max} hops"
         how = f"rank {step.moves[0].rank} moves {hops} to {named(to)}"
     else:
-        how = f"{step.degree}D slide of {len(step.moves)} ranks"
+        ranks = "1 rank" if len(step.moves) == 1 else f"{len(step.moves):,} ranks"
+        how = f"{step.degree}D slide of {ranks}"
     return f"{where}: {how}; largest collision {step.collision_max}"
 
 

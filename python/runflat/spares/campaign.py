@@ -107,6 +107,11 @@ class Campaign:
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
         dimensions = len(self.job.shape)
+        if not self.policies:
+            raise SparesError("a campaign compares at least one policy")
+        numbers = [self.job.number(node) for node in self.dead]
+        if twice := next((node for node in numbers if numbers.count(node) > 1), None):
+            raise SparesError(f"node {twice} is dead twice: name each dead node once")
         for policy in self.policies:
             check_substitution_policy(policy, dimensions)
         most = self.job.nodes if self.choices.victims == "alive" else self.job.spares + 1
@@ -155,16 +160,15 @@ class Campaign:
         """Sum counts of so many sequences up: a row a policy and failure."""
         found = []
         for policy, tally in zip(self.policies, tallies, strict=True):
-            found += _rows(
-                check_substitution_policy(policy, len(self.job.shape))[0], tally, sequences
-            )
+            name, own = check_substitution_policy(policy, len(self.job.shape))
+            found += _rows(name, own, tally, sequences)
         return found
 
 
 QUANTILES = (1, 5, 25, 50, 75, 95, 99)
 
 
-def _rows(policy: str, tally: Tally, sequences: int) -> list[Row]:
+def _rows(policy: str, own: Sequence[int], tally: Tally, sequences: int) -> list[Row]:
     rows = []
     degrees = tally.degrees.cumsum(axis=0)
     lost = tally.unrecovered.cumsum()
@@ -185,17 +189,19 @@ def _rows(policy: str, tally: Tally, sequences: int) -> list[Row]:
                     for q in QUANTILES
                     if count
                 },
-                share=_shares(used),
-                share_accumulated=_shares(degrees[failure]),
+                share=_shares(used, own),
+                share_accumulated=_shares(degrees[failure], own),
                 unrecoverable=float(lost[failure] / sequences),
             )
         )
     return rows
 
 
-def _shares(counts: NDArray[np.uint64]) -> dict[str, float]:
+def _shares(counts: NDArray[np.uint64], own: Sequence[int]) -> dict[str, float]:
+    """Shares of a policy's own degrees, from the lowest."""
     total = int(counts.sum())
-    return {f"{degree}D": int(count) / total for degree, count in enumerate(counts) if total}
+    there = [degree for degree in sorted(own) if degree < len(counts)]
+    return {f"{degree}D": int(counts[degree]) / total for degree in there if total}
 
 
 def _sum(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate
 from typing import Any
 
 from runflat._core import SparesError, SparesJob, allocation_shape
 from runflat.routing import Routing
+from runflat.spares.worst import STATES_MAX, Worst, WorstCase, read_worst_case
 
 Node = int | Sequence[int]
 """A node by number, counted from 0 with x fastest, or by its coordinates, x first."""
@@ -66,7 +67,8 @@ class Step:
     collision_max : int
         The largest collision afterwards: most messages on one channel; 1 is none.
     collisions : list of int
-        The same of each round: a phase of the traffic, or what ranks send at a time.
+        The same of each round: a phase of the traffic, or what ranks send at a time. Of two jobs at a boundary: of both together, of the
+        first alone, and of the second alone.
     collision_bound : int
         No placement of the ranks has a smaller largest collision. 2 where a stencil on a mesh finds no straight lines between the
         dead nodes, 1 elsewhere, which says nothing.
@@ -105,7 +107,8 @@ class Substitution:
     collision_bound : int
         No placement of the ranks has a smaller largest collision; see `Step`.
     rounds_before, rounds : int
-        The largest collisions of all rounds together, before and after: about how many times of one message they take.
+        The largest collisions of all rounds together, before and after: about how many times of one message they take. Of two jobs
+        the larger one's.
     shape_kept : bool
         Whether ranks still stand as a grid of the job's shape, as tuned collectives need it.
     spares_left : int
@@ -127,29 +130,6 @@ class Substitution:
     spares_left: int
 
 
-@dataclass(frozen=True)
-class Worst:
-    """The worst of all sequences of some number of failures.
-
-    Attributes
-    ----------
-    recovered, unrecovered : int
-        Sequences in which every failed node was substituted; whose last failure found no spare.
-    collision_max : int
-        The largest collision after any of them.
-    sequence : list of int
-        The first sequence that shows it: nodes in the order of failure.
-    lost : list of int
-        The first sequence without a spare; empty if there is none.
-    """
-
-    recovered: int
-    unrecovered: int
-    collision_max: int
-    sequence: list[int]
-    lost: list[int]
-
-
 class Job:
     """Ranks on a mesh or torus, spare nodes at its sides, messages between neighbours.
 
@@ -158,7 +138,8 @@ class Job:
     shape : sequence of int or str
         Nodes along each dimension, x first, spares included: `(36, 36)` or `"36x36"`.
     allocation : str
-        Where spares are kept, in the paper's notation: `2D(2,1)` keeps two sides, each one node thick.
+        Where spares are kept, in the paper's notation: `2D(2,1)` keeps two sides, each one node thick. `11x11x11` keeps all beyond a
+        job of that shape; `boundary(1)` one plane between two jobs side by side along x, which both use.
     torus : bool
         Whether the network closes around.
     traffic : str
@@ -193,6 +174,9 @@ class Job:
         network: str | Routing | None = None,
     ) -> None:
         self.shape = read_shape(shape) if isinstance(shape, str) else tuple(shape)
+        check_shape(self.shape)
+        if not 0 <= seed < 1 << 64:
+            raise SparesError(f"a seed is a number from 0 to 2^64 - 1, got {seed}")
         self.allocation = allocation
         self.torus = torus
         self.seed = seed
@@ -200,7 +184,32 @@ class Job:
         self.sends = sends
         if sends is not None and sends < 1:
             raise SparesError(f"a node sends at least 1 message at a time, got {sends}")
-        given = {name: str(value) for name, value in (params or {}).items()}
+        # More than there are is all.
+        sends = None if sends is None else min(sends, MOST_NODES)
+        given = {
+            name: str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in (params or {}).items()
+        }
+        boundary = re.fullmatch(r"\s*boundary\(\s*(\d+)\s*\)\s*", allocation)
+        self.is_pair = boundary is not None
+        if boundary is not None:
+            if sends is not None or network is not None:
+                raise SparesError(
+                    "two jobs at a boundary send all messages at once, over the grid itself"
+                )
+            if traffic.strip().lower() != "stencil":
+                raise SparesError(
+                    f"two jobs at a boundary exchange stencils each, got {traffic}: leave the traffic out"
+                )
+            if not 1 <= int(boundary[1]) <= self.shape[0] - 2:
+                raise SparesError(
+                    f"{allocation} leaves no two jobs side by side on {_written(self.shape)}: "
+                    f"give a boundary of 1 to {self.shape[0] - 2} planes"
+                )
+            self._core = SparesJob.side_by_side(
+                list(self.shape), torus, int(boundary[1]), traffic, given, seed
+            )
+            return
         if traffic.strip().lower() == "stencil":
             left = allocation_shape(allocation, list(self.shape))
             given.setdefault("shape", ",".join(map(str, left)))
@@ -210,9 +219,14 @@ class Job:
         )
 
     @property
+    def job_shapes(self) -> list[tuple[int, ...]]:
+        """Nodes along each dimension without the spares, of the job, or of each of two."""
+        return [tuple(shape) for shape in self._core.job_shapes]
+
+    @property
     def job_shape(self) -> tuple[int, ...]:
-        """Nodes along each dimension without the spares."""
-        return tuple(self._core.job_shape)
+        """Nodes along each dimension without the spares; of two jobs those of the first."""
+        return self.job_shapes[0]
 
     @property
     def ranks(self) -> int:
@@ -242,12 +256,18 @@ class Job:
     @property
     def round_count(self) -> int:
         """Number of rounds of messages: phases of the traffic, or more where a node sends fewer at a time."""
-        return len(self._core.collisions)
+        return 1 if self.is_pair else len(self._core.collisions)
 
     def number(self, node: Node) -> int:
         """Give the number of a node named by number or coordinates."""
         if isinstance(node, int):
+            if not 0 <= node < self.nodes:
+                raise SparesError(
+                    f"there is no node {node}: the machine has nodes 0 to {self.nodes - 1}"
+                )
             return node
+        if isinstance(node, str) or not all(isinstance(at, int) for at in node):
+            raise SparesError(f"a node is a number, or coordinates as (3, 4); got {node!r}")
         inside = all(0 <= at < length for at, length in zip(node, self.shape, strict=False))
         if len(node) != len(self.shape) or not inside:
             raise SparesError(
@@ -328,8 +348,56 @@ class Job:
             )
         if failures < 1:
             raise SparesError(f"a sequence has at least 1 failure, got {failures}")
+        if failures * math.log10(max(self.ranks, 2)) > MOST_SEQUENCES_LOG10:
+            raise SparesError(
+                f"{failures} failures of {self.ranks} ranks are more sequences than can be tried; "
+                f"`worst_proved` proves without trying all"
+            )
         found = self._core.all_sequences(policy, failures, asdict(choices))
         return [Worst(**one) for one in found]
+
+    def worst_proved(
+        self,
+        policy: str,
+        failures: int,
+        *,
+        states_max: int = STATES_MAX,
+        choices: Choices | None = None,
+        report: Callable[[WorstCase], None] | None = None,
+    ) -> list[WorstCase]:
+        """Prove worst cases where all sequences are too many.
+
+        Parameters
+        ----------
+        policy : str
+            `0D` on any network, or `1D` on a mesh that is not folded or routed.
+        failures : int
+            The most failures of a sequence, at least 1.
+        states_max : int
+            States after which the search for one number of failures ends, at least 1.
+        choices : Choices, optional
+            What the paper leaves open; nothing may be drawn. The default takes the first possible slide.
+        report : callable, optional
+            Called with each worst case as it is known; what it raises ends the search.
+
+        Returns
+        -------
+        list of WorstCase
+            By number of failures, from 1: as `worst` finds, if they are exact, or a bound and the worst found.
+
+        Raises
+        ------
+        SparesError
+            If the policy does not exist, has no such search, or the outcome of a sequence is drawn.
+        """
+        if failures < 1 or states_max < 1:
+            raise SparesError(
+                f"a proof takes at least 1 failure and 1 state, got {failures} and {states_max}"
+            )
+        tell = None if report is None else lambda found: report(read_worst_case(found))
+        given = asdict(choices or Choices(pick="fixed"))
+        found = self._core.worst_cases(policy, failures, states_max, given, tell)
+        return [read_worst_case(one) for one in found]
 
     def _substitution(self, policy: str, found: Mapping[str, Any]) -> Substitution:
         steps = [
@@ -362,10 +430,32 @@ class Job:
             collision_max_before=self.collision_max,
             collision_max=steps[-1].collision_max if steps else self.collision_max,
             collision_bound=steps[-1].collision_bound if steps else 1,
-            rounds_before=sum(self._core.collisions),
-            rounds=sum(steps[-1].collisions if steps else self._core.collisions),
+            rounds_before=self._times(self._core.collisions),
+            rounds=self._times(steps[-1].collisions if steps else self._core.collisions),
             shape_kept=found["shape_kept"] and reason is None,
             spares_left=found["free"],
+        )
+
+    def _times(self, collisions: Sequence[int]) -> int:
+        return max(collisions) if self.is_pair else sum(collisions)
+
+
+MOST_NODES = 1 << 24
+"""Nodes of the largest grid."""
+
+MOST_SEQUENCES_LOG10 = 12
+"""All sequences are tried up to 10 to the power of this: weeks."""
+
+
+def check_shape(shape: Sequence[int]) -> None:
+    """Refuse a shape that no grid has."""
+    if not shape or not all(length >= 1 for length in shape):
+        raise SparesError(
+            f"a machine has at least 1 node along each dimension, got {_written(shape) or 'none'}"
+        )
+    if math.prod(shape) > MOST_NODES:
+        raise SparesError(
+            f"a grid has at most {MOST_NODES:,} nodes, {_written(shape)} are {math.prod(shape):,}"
         )
 
 

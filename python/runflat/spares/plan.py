@@ -90,6 +90,8 @@ def network_of(fold: str | None, fabric: str | None, engine: str | None) -> str 
         if engine is not None:
             raise SparesError(f"engine {engine!r} routes a fabric: name one, too")
         return fold
+    if not Path(fabric).exists() and "(" not in fabric and ("/" in fabric or "." in fabric):
+        raise SparesError(f"there is no file {fabric}")
     machine = load(fabric) if Path(fabric).exists() else make(fabric)
     routing = machine.route(engine or "dfsssp")
     if isinstance(routing, Refusal):

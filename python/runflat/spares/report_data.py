@@ -16,6 +16,7 @@ from runflat.report.spares_model import (
     SlideStep,
     SparesStudyReport,
 )
+from runflat.routing import Routing
 from runflat.spares.answer import (
     LEAST_SEQUENCES,
     MOST_LOST,
@@ -30,11 +31,23 @@ from runflat.spares.campaign import Campaign, Row, Tally
 from runflat.spares.job import Job, Substitution
 from runflat.spares.stencil_load import channel_loads, stencil_messages
 
-NOTES = (
-    "All ranks send at once; a collision counts the messages whose routes share a channel, whatever their size.",
-    "Routes go along x first, then y, and so on; on a torus the shorter way. Nothing is routed around failed nodes: their "
-    "network part goes on to forward messages.",
-)
+
+def _notes(job: Job) -> list[str]:
+    """Say what is counted, and where messages go."""
+    at_once = "All ranks send all their messages at once"
+    if job.sends is not None:
+        at_once = f"All ranks send {_count(job.sends, 'message')} at a time"
+    elif job.round_count > 1:
+        at_once = f"All ranks send a phase of {job.round_count} at once, and the worst phase counts"
+    if isinstance(job.network, Routing):
+        routes = "Routes are those of the fabric's tables, which stay as they are."
+    else:
+        over = "" if job.network is None else f" of the machine it is folded onto ({job.network})"
+        routes = f"Routes go along x first, then y, and so on{over}; where a dimension closes around, the shorter way."
+    return [
+        f"{at_once}; a collision counts the messages whose routes share a channel, whatever their size.",
+        f"{routes} Nothing is routed around failed nodes: their network part goes on to forward messages.",
+    ]
 
 
 def study_report_of(
@@ -90,7 +103,7 @@ def study_report_of(
         facts=[*_facts(job, traffic), ("sequences", f"{sequences:,}"), ("failures", shown)],
         series=series,
         notes=[
-            *NOTES,
+            *_notes(job),
             f"A mean is called lower where it is by {STANDARD_ERRORS} standard errors of the difference, as if the policies had "
             f"met failures of their own, and over at least {LEAST_SEQUENCES} sequences; a policy is compared while it finds "
             f"a spare in {100 * (1 - MOST_LOST):.0f} % of the sequences.",
@@ -131,7 +144,7 @@ def slides_report_of(
     command : str
         The command line.
     """
-    own = job.network is None and job.sends is None
+    own = job.network is None and job.sends is None and not job.is_pair
     messages = stencil_messages(traffic, params or {}, job.job_shape) if own else None
     at = list(job.node_of_rank)
 
@@ -172,6 +185,7 @@ def slides_report_of(
         ],
         facts=[
             *_facts(job, words or traffic),
+            *_alone(job, found),
             ("failures", f"{len(found.steps):,}"),
             ("rounds of migration", f"{found.migration_steps:,}"),
             ("spares left", f"{found.spares_left:,}"),
@@ -182,7 +196,7 @@ def slides_report_of(
         loads=None if before is None else before.tolist(),
         collision_max=job.collision_max,
         steps=steps,
-        notes=NOTES,
+        notes=_notes(job),
         seed=job.seed,
         version=_core.__version__,
         commit=_core.COMMIT,
@@ -197,7 +211,7 @@ def command_line(drop: Iterable[str] = ("--report",)) -> str:
     for word in words:
         if word in drop:
             next(words, None)
-        elif word.partition("=")[0] not in drop:
+        elif word.partition("=")[0] not in (*drop, "--json", "--no-progress"):
             kept.append(word)
     return " ".join(["runflat", *map(_quoted, kept)])
 
@@ -236,10 +250,21 @@ def _facts(job: Job, traffic: str) -> list[tuple[str, str]]:
     ]
 
 
+def _alone(job: Job, found: Substitution) -> list[tuple[str, str]]:
+    """Of two jobs at a boundary, what each would have alone."""
+    if not job.is_pair or not found.steps:
+        return []
+    _, first, second = found.steps[-1].collisions
+    return [("largest collision of each job alone", f"{first}, {second}")]
+
+
 def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _network(job: Job) -> str:
     shape = "x".join(map(str, job.shape)) if len(job.shape) > 1 else f"{job.nodes}-node"
-    return f"{shape} {'torus' if job.torus else 'mesh'}"
+    own = f"{shape} {'torus' if job.torus else 'mesh'}"
+    if isinstance(job.network, Routing):
+        return f"{shape} nodes of a fabric routed by {job.network.engine}"
+    return own if job.network is None else f"{own} folded onto {job.network}"

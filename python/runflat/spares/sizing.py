@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from runflat._core import SparesError, spare_share
 from runflat.spares.campaign import Campaign
+from runflat.spares.granted import granted
 from runflat.spares.job import Choices, Job
 from runflat.spares.tails import binomial_tail, poisson_tail
 
@@ -104,13 +105,15 @@ class Candidate:
     Attributes
     ----------
     allocation : str
-        `qD(r,s)`.
+        `qD(r,s)`, or the shape of the job.
     shape : tuple of int
         Nodes along each dimension, spares included.
     spares, used : int
         Spare nodes, and nodes with a rank.
-    share, share_by_formula : float
-        Share of spares of all nodes, exactly, and by the paper's formula for a cube of as many nodes.
+    share : float
+        Share of spares of all nodes.
+    share_by_formula : float or None
+        The same by the paper's formula for a cube of as many nodes, if the allocation is `qD(r,s)`.
     corner : int
         Spares that lie where sides cross: no line of ranks leads there.
     expected_failures, abort_probability : float
@@ -124,7 +127,7 @@ class Candidate:
     spares: int
     used: int
     share: float
-    share_by_formula: float
+    share_by_formula: float | None
     corner: int
     expected_failures: float
     abort_probability: float
@@ -172,6 +175,61 @@ def _thicknesses(last: int) -> list[int]:
 
 MOST_THICKNESSES = 8
 """Thicknesses that are all listed."""
+
+
+def granted_candidates(job: Sequence[int], system: str, run: Run) -> list[Candidate]:
+    """Allocations that a system grants a job: what it grants anyhow, then what it grants for thicker and thicker sides on top.
+
+    Parameters
+    ----------
+    job : sequence of int
+        Nodes with a rank along each dimension.
+    system : str
+        One of `runflat.spares.granted.SYSTEMS`.
+    run : Run
+        What is asked of them.
+
+    Returns
+    -------
+    list of Candidate
+        By number of nodes, each shape once, as far as to the first that fits; empty if none does on a grid of `MOST_GRID` nodes.
+    """
+    shapes = {granted(job, system)}
+    found: list[Candidate] = []
+    for thickness in range(1, max(job) + 1):
+        for sides in range(1, len(job) + 1):
+            asked = [length + thickness * (at < sides) for at, length in enumerate(job)]
+            shapes.add(granted(asked, system))
+        found = [
+            _beyond(job, shape, run)
+            for shape in sorted(shapes, key=lambda shape: (math.prod(shape), shape))
+            if math.prod(shape) <= MOST_GRID
+        ]
+        if any(candidate.fits for candidate in found):
+            break
+    fitting = next((at for at, candidate in enumerate(found) if candidate.fits), len(found) - 1)
+    return found[: fitting + 1]
+
+
+def _beyond(job: Sequence[int], shape: tuple[int, ...], run: Run) -> Candidate:
+    used, nodes = math.prod(job), math.prod(shape)
+    # Beyond one side alone: all other coordinates are the job's.
+    single = sum(
+        (shape[at] - job[at]) * math.prod([*job[:at], *job[at + 1 :]]) for at in range(len(job))
+    )
+    abort = run.abort_probability(used, nodes - used)
+    return Candidate(
+        allocation="x".join(map(str, job)),
+        shape=shape,
+        spares=nodes - used,
+        used=used,
+        share=1 - used / nodes,
+        share_by_formula=None,
+        corner=nodes - used - single,
+        expected_failures=run.expected_failures(used, nodes - used),
+        abort_probability=abort,
+        fits=abort <= run.risk,
+    )
 
 
 def smallest(found: Sequence[Candidate]) -> Candidate | None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -139,7 +140,7 @@ def _read(path: Path, key: str) -> tuple[int, list[Tally] | None]:
                 for number in range(policies)
             ]
             return int(found["done"]), tallies
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise SparesError(
-            f"{path}: no counts of a campaign: {error}; --fresh forgets them"
+            f"{path}: holds no counts of a campaign, or not whole ones; --fresh forgets them"
         ) from error

@@ -56,6 +56,11 @@ impl ChannelLines {
         }
     }
 
+    /// The number of a channel.
+    pub fn number(&self, line: u32, at: u32) -> u32 {
+        line * self.pitch as u32 + at
+    }
+
     /// Messages on each channel of a line, and nothing behind its end.
     pub fn on(&self, line: usize) -> impl Iterator<Item = u16> + '_ {
         let steps = &self.steps[line * self.pitch..(line + 1) * self.pitch];

@@ -198,4 +198,18 @@ impl<const Q: usize> PairLoad for GridLoad<Q> {
     fn restore(&mut self, state: &Self) {
         self.lines.restore(&state.lines);
     }
+
+    fn cross(&self, from: NodeId, to: NodeId, channels: &mut Vec<u32>) {
+        let GridLoad { routes, lines, .. } = self;
+        let (from, to) = (routes.place(from), routes.place(to));
+        for dimension in 0..Q {
+            let Run { line, at, end } = routes.run(dimension, from, to);
+            let along = (at..end).map(|at| at % routes.lengths[dimension]);
+            channels.extend(along.map(|at| lines.number(line, at)));
+        }
+    }
+
+    fn is_mesh(&self) -> bool {
+        self.routes.wraps.iter().all(|wraps| !wraps)
+    }
 }

@@ -51,4 +51,9 @@ impl<L: PairLoad> PairLoad for FoldedLoad<L> {
     fn restore(&mut self, state: &Self) {
         self.load.restore(&state.load);
     }
+
+    fn cross(&self, from: NodeId, to: NodeId, channels: &mut Vec<u32>) {
+        let (from, to) = self.on_network((from, to));
+        self.load.cross(from, to, channels);
+    }
 }

@@ -56,6 +56,12 @@ pub trait PairLoad: Clone + Send + Sync {
     }
     /// Goes back to a state kept before, of the same network.
     fn restore(&mut self, state: &Self);
+    /// Adds the numbers of the channels that a message crosses, sender first.
+    fn cross(&self, from: NodeId, to: NodeId, channels: &mut Vec<u32>);
+    /// Whether the channels are those of a mesh under dimension-order routing, whose nodes are those of the messages.
+    fn is_mesh(&self) -> bool {
+        false
+    }
 }
 
 /// No node.

@@ -55,6 +55,12 @@ impl<L: PairLoad> MovingLoad<L> {
         made
     }
 
+    /// Who sends to whom.
+    #[must_use]
+    pub fn partners(&self) -> &Partners {
+        &self.partners
+    }
+
     /// Ranks have moved, each to the node it is on now; no rank is named twice.
     pub fn relocate(&mut self, moved: &[(Rank, NodeId)]) {
         for &(rank, to) in moved {

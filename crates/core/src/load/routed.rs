@@ -82,4 +82,9 @@ impl PairLoad for RoutedLoad {
         self.channels.clone_from(&state.channels);
         self.most = state.most;
     }
+
+    fn cross(&self, from: NodeId, to: NodeId, channels: &mut Vec<u32>) {
+        let path = self.paths.path(from.index() * self.nodes + to.index());
+        channels.extend(path.iter().map(|channel| channel.0));
+    }
 }

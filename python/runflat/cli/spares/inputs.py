@@ -9,8 +9,9 @@ import click
 
 from runflat import _core
 from runflat.cli.options import read_params
-from runflat.spares import Choices, Job, read_shape
+from runflat.spares import Choices, Job, SparesError, read_shape
 from runflat.spares.plan import network_of
+from runflat.spares.slowdown import read_send_time
 
 WORKLOADS = ", ".join(part["name"] for part in _core.workloads())
 
@@ -18,8 +19,8 @@ _OPTIONS = (
     click.option("--shape", required=True, help="Nodes along each dimension, spares included: 24x24x24."),
     click.option("--torus", is_flag=True, help="The network closes around; default: a mesh."),
     click.option(
-        "--alloc", "allocation", required=True, metavar="qD(r,s)",
-        help="Where spares are: 2D(2,1) keeps two sides, each one node thick.",
+        "--alloc", "allocation", required=True, metavar="qD(r,s)|SHAPE|...",
+        help="Where spares are: 2D(2,1) keeps two sides, each one node thick; 11x11x11 all beyond a job of that shape; boundary(1) a plane between two jobs.",
     ),
     click.option(
         "--fold", type=click.Choice(["tofu", "bgq"]),
@@ -50,6 +51,11 @@ _OPTIONS = (
         "--tie", type=click.Choice(["lowest", "highest", "random", "aligned"]), default="lowest",
         show_default=True, help="Which of equally near spares a 0D slide takes.",
     ),
+)  # fmt: skip
+
+slowdown_option = click.option(
+    "--slowdown", "send_time", metavar="k|bgq|tsubame|T",
+    help="Also say how much longer an exchange takes, where a node sends all its messages in T times of one.",
 )  # fmt: skip
 
 page_option = click.option(
@@ -83,6 +89,18 @@ def read_job(
         read_shape(shape), allocation, torus=torus, traffic=traffic, params=read_params(params), seed=seed,
         sends=sends, network=network_of(fold, fabric, engine),
     )  # fmt: skip
+
+
+def read_slowdown(job: Job, text: str | None) -> float | None:
+    """Read --slowdown; None if it is not given."""
+    if text is None:
+        return None
+    if job.round_count > 1:
+        raise SparesError(
+            f"--slowdown is for messages that are sent all at once, here they go in {job.round_count} rounds: "
+            f"leave out --sends, take traffic of one phase"
+        )
+    return read_send_time(text, len(job.shape))
 
 
 def traffic_words(job: Job, traffic: str, params: tuple[str, ...]) -> str:

@@ -11,14 +11,32 @@ from rich.table import Table
 
 from runflat.cli.options import json_option, print_json, refuse_unused, seed_option, show_table
 from runflat.spares import Candidate, Run, SparesError, read_shape
-from runflat.spares.sizing import around, candidates, smallest, unrecoverable_by_policy
+from runflat.spares.granted import SYSTEMS, granted
+from runflat.spares.job import check_shape
+from runflat.spares.sizing import (
+    around,
+    candidates,
+    granted_candidates,
+    smallest,
+    unrecoverable_by_policy,
+)
 
 MOST_ROWS = 14
 
 
 @click.command(epilog="Example: runflat spares plan --shape 24x24x24 --hours 72 --mtbf 26000")
 @click.option("--shape", help="Nodes along each dimension, spares included: 24x24x24.")
-@click.option("--nodes", type=click.IntRange(1), help="Nodes with a rank; spares come on top.")
+@click.option(
+    "--nodes", type=click.IntRange(1, 10**9), help="Nodes with a rank; spares come on top."
+)
+@click.option(
+    "--job",
+    help="Nodes with a rank along each dimension, of a job that --system grants more nodes.",
+)
+@click.option(
+    "--system", type=click.Choice(list(SYSTEMS)),
+    help="Who grants nodes in blocks: the K computer, Blue Gene/Q, Cray XK7.",
+)  # fmt: skip
 @click.option("--torus", is_flag=True, help="The network closes around: matters to --policy.")
 @click.option("--hours", type=float, required=True, help="How long the run takes.")
 @click.option("--mtbf", type=float, metavar="HOURS", help="Mean time between failures of a node.")
@@ -36,7 +54,7 @@ MOST_ROWS = 14
     help="Measure what a policy makes of the smallest allocation that fits; may be repeated.",
 )  # fmt: skip
 @click.option(
-    "--samples", type=click.IntRange(1), default=1000, show_default=True,
+    "--samples", type=click.IntRange(1, 10**9), default=1000, show_default=True,
     help="Sequences of failures for --policy.",
 )  # fmt: skip
 @seed_option
@@ -44,6 +62,8 @@ MOST_ROWS = 14
 def command(
     shape: str | None,
     nodes: int | None,
+    job: str | None,
+    system: str | None,
     torus: bool,
     hours: float,
     mtbf: float | None,
@@ -56,11 +76,19 @@ def command(
     as_json: bool,
 ) -> int:
     """Say how many spare nodes keep the risk of an abort, and which allocations have as many."""
-    if (shape is None) == (nodes is None):
-        raise click.UsageError("give either --shape (spares included) or --nodes (without spares)")
+    if [shape, nodes, job].count(None) != 2:
+        raise click.UsageError(
+            "give one of --shape (spares included), --nodes (without spares) and --job with --system"
+        )
+    if (job is None) != (system is None):
+        raise click.UsageError("--job and --system go together: --job 11x11x11 --system k")
     if not policies:
         refuse_unused(["samples", "seed"], "is for --policy: name a policy to measure")
-    lengths = None if shape is None else _lengths(shape)
+    asked = None if job is None else _lengths(job)
+    if asked is not None and system is not None:
+        lengths: tuple[int, ...] | None = _granted(asked, system)
+    else:
+        lengths = None if shape is None else _lengths(shape)
     if lengths is None and policies:
         raise click.UsageError("--policy is measured on a grid: give --shape instead of --nodes")
     total = nodes if nodes is not None else math.prod(lengths or ())
@@ -72,9 +100,12 @@ def command(
         found = _near_cubes(total, run) if kept else []
     else:
         needed = run.spares_needed_of(total)
-        found = candidates(lengths, run)
-        best = smallest(found)
-        kept = best is not None
+        if asked is not None and system is not None:
+            found = granted_candidates(asked, system, run)
+        else:
+            found = candidates(lengths, run)
+        best = None if needed == 0 else smallest(found)
+        kept = best is not None or needed == 0
     measured: dict[str, float] = {}
     if best is not None and policies:
         measured = unrecoverable_by_policy(
@@ -84,6 +115,8 @@ def command(
         values = {
             "nodes": total,
             "shape": lengths,
+            "job": asked,
+            "system": system,
             "hours": run.hours,
             "mtbf_hours": run.mtbf_hours,
             "risk": run.risk,
@@ -100,10 +133,11 @@ def command(
         print_json("planned" if kept else "no_allocation", values, seed=seed if policies else None)
         return 0 if kept else 1
     _say(run, total, needed, included=lengths is not None)
-    if found:
+    if found and needed != 0:
         show_table(_table(found, run))
     if lengths is not None:
-        click.echo(_choice(shape or "", best, run))
+        what = shape or f"{job} on {(system or '').upper()}"
+        click.echo("No spare is needed." if needed == 0 else _choice(what, best, run))
     for policy, probability in measured.items():
         verdict = "" if probability <= run.risk else ": above the accepted risk"
         click.echo(
@@ -138,9 +172,14 @@ def read_mtbf(node: float | None, system: float | None, nodes: int) -> float:
 
 def _lengths(shape: str) -> tuple[int, ...]:
     lengths = read_shape(shape)
-    if min(lengths) < 1:
-        raise SparesError(f"a machine has at least 1 node along each dimension, got {shape}")
+    check_shape(lengths)
     return lengths
+
+
+def _granted(job: tuple[int, ...], system: str) -> tuple[int, ...]:
+    shape = granted(job, system)
+    check_shape(shape)
+    return shape
 
 
 def _near_cubes(nodes: int, run: Run) -> list[Candidate]:
@@ -198,7 +237,7 @@ def _table(found: list[Candidate], run: Run) -> Table:
             "x".join(map(str, one.shape)),
             f"{one.spares:,}",
             _per_cent(one.share),
-            _per_cent(one.share_by_formula),
+            "" if one.share_by_formula is None else _per_cent(one.share_by_formula),
             f"{one.corner:,}",
             _per_cent(one.abort_probability),
             "smallest" if one is best else "fits" if one.fits else "too few",
@@ -214,4 +253,4 @@ def _some(found: list[Candidate]) -> list[Candidate]:
 
 
 def _per_cent(share: float) -> str:
-    return "< 1e-10 %" if 0 <= share < 1e-12 else f"{100 * share:.3g} %"
+    return "< 1e-10 %" if 0 < share < 1e-12 else f"{100 * share:.3g} %"

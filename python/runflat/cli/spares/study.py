@@ -17,11 +17,19 @@ from runflat.cli.spares.inputs import (
     page_option,
     read_choices,
     read_job,
+    read_slowdown,
+    slowdown_option,
     traffic_words,
 )
+from runflat.cli.spares.worst import prove, refuse_states
 from runflat.spares import Campaign, Row, SparesError, read_nodes
+from runflat.spares.slowdown import mean_slowdown
+from runflat.spares.worst import STATES_MAX
 
 MOST_ROWS = 16
+
+Longer = dict[tuple[str, int], float | None]
+"""By policy and failures: how many times as long an exchange takes; empty if nobody asked."""
 
 
 @click.command(epilog="Example: runflat spares study --shape 9x9x9 --alloc '3D(2,1)' --policy 0D")
@@ -34,7 +42,7 @@ MOST_ROWS = 16
     "--failures", default="1..8", show_default=True, metavar="1..N", help="Failures of a sequence."
 )
 @click.option(
-    "--samples", type=click.IntRange(1), default=1000, show_default=True, help="Sequences."
+    "--samples", type=click.IntRange(1, 10**9), default=1000, show_default=True, help="Sequences."
 )
 @click.option(
     "--victims", type=click.Choice(["hosts", "alive"]), default="hosts", show_default=True,
@@ -43,6 +51,15 @@ MOST_ROWS = 16
 @click.option(
     "--dead", default="", metavar="A,B,...", help="Nodes that are dead before the job starts."
 )
+@slowdown_option
+@click.option(
+    "--worst", "proves", is_flag=True,
+    help="Draw nothing: prove the worst case of each number of failures (0D; 1D on a mesh).",
+)  # fmt: skip
+@click.option(
+    "--states", "states_max", type=click.IntRange(1), default=STATES_MAX, show_default=True,
+    help="With --worst: states of a search for one number of failures; beyond, a bound.",
+)  # fmt: skip
 @seed_option
 @page_option
 @click.option("--no-progress", is_flag=True, help="No progress bar.")
@@ -64,6 +81,9 @@ def command(
     samples: int,
     victims: str,
     dead: str,
+    send_time: str | None,
+    proves: bool,
+    states_max: int,
     seed: int,
     page: str | None,
     no_progress: bool,
@@ -75,6 +95,11 @@ def command(
         sends=sends, fold=fold, fabric=fabric, engine=engine,
     )  # fmt: skip
     first, last = read_failures(failures)
+    times = read_slowdown(job, send_time)
+    if proves:
+        prove(job, policies, (first, last), states_max, tie, seed=seed, as_json=as_json)
+        return 0
+    refuse_states()
     campaign = Campaign(
         job, policies, last, read_choices(pick, tie, victims), tuple(read_nodes(dead))
     )
@@ -89,6 +114,11 @@ def command(
 
         tallies = campaign.run(range(samples), progress=report)
     rows = [row for row in campaign.rows(tallies, samples) if row.failures >= first]
+    longer: Longer = {}
+    if times is not None:
+        every = [list(map(int, counts)) for tally in tallies for counts in tally.collisions]
+        for row, counts in zip(campaign.rows(tallies, samples), every, strict=True):
+            longer[row.policy, row.failures] = mean_slowdown(counts, times, job.collision_max)
     if page is not None:
         from runflat.report.spares_study_page import render_spares_study
         from runflat.spares.report_data import command_line, study_report_of
@@ -103,15 +133,20 @@ def command(
             "shape": list(job.shape),
             "spares": job.spares,
             "samples": samples,
-            "rows": [asdict(row) for row in rows],
+            "collisions_max_before": job.collision_max,
+            "rows": [_values(row, longer) for row in rows],
         }
         print_json("done", values, seed=seed)
         return 0
     for policy in dict.fromkeys(row.policy for row in rows):
-        show_table(_table(policy, [row for row in rows if row.policy == policy]))
-    click.echo(
-        f"{samples:,} sequences, seed {seed}; collisions are messages on one channel, 1 is none"
-    )
+        own = [row for row in rows if row.policy == policy]
+        show_table(_table(policy, own, longer))
+    what = "messages on one channel, 1 is none"
+    if job.round_count > 1:
+        what += f", in the worst of {job.round_count} rounds"
+    if job.collision_max != 1:
+        what += f"; {job.collision_max} before anything fails"
+    click.echo(f"{samples:,} sequences, seed {seed}; collisions are {what}")
     return 0
 
 
@@ -126,15 +161,21 @@ def read_failures(text: str) -> tuple[int, int]:
     return first, last
 
 
-def _table(policy: str, rows: list[Row]) -> Table:
+def _values(row: Row, longer: Longer) -> dict[str, object]:
+    own = (row.policy, row.failures)
+    return asdict(row) | ({"slowdown": longer[own]} if own in longer else {})
+
+
+def _table(policy: str, rows: list[Row], longer: Longer) -> Table:
     table = Table(title=policy, title_justify="left", title_style="bold", box=None)
     degrees = list(rows[-1].share or rows[0].share)
-    for name in ("failures", "best", "average", "worst", *degrees, "no spare left"):
+    times = ["times as long"] if longer else []
+    for name in ("failures", "best", "average", "worst", *times, *degrees, "no spare left"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in _some(rows):
-        numbers = [
-            "-" if value is None else f"{value:.4g}" for value in (row.best, row.average, row.worst)
-        ]
+        values = [row.best, row.average, row.worst]
+        values += [longer[row.policy, row.failures]] if longer else []
+        numbers = ["-" if value is None else f"{value:.4g}" for value in values]
         shares = [
             f"{100 * row.share.get(degree, 0):.3g} %" if row.share else "-" for degree in degrees
         ]

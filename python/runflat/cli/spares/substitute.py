@@ -22,10 +22,19 @@ from runflat.cli.spares.inputs import (
     page_option,
     read_choices,
     read_job,
+    read_slowdown,
+    slowdown_option,
     traffic_words,
 )
 from runflat.spares import Hosts, Job, Launch, LaunchFile, Substitution
-from runflat.spares.answer import collision_change, step_sentence, substitution_answer
+from runflat.spares.alternatives import LinesLeftOut, leave_out_fewest
+from runflat.spares.answer import (
+    collision_change,
+    lines_left_out_words,
+    step_sentence,
+    substitution_answer,
+)
+from runflat.spares.slowdown import slowdown
 
 MOST_STEPS = 12
 
@@ -49,9 +58,10 @@ MOST_STEPS = 12
     help="Write rankfiles, hostfile, MPICH_RANK_ORDER and SLURM_HOSTFILE, and say how each is launched.",
 )  # fmt: skip
 @click.option(
-    "--ranks-per-node", type=click.IntRange(1), default=1, show_default=True,
+    "--ranks-per-node", type=click.IntRange(1, 100_000), default=1, show_default=True,
     help="MPI ranks on a node, consecutive, in the files of --export.",
 )  # fmt: skip
+@slowdown_option
 @seed_option
 @page_option
 @json_option
@@ -72,11 +82,14 @@ def command(
     hosts_path: str | None,
     folder: str | None,
     ranks_per_node: int,
+    send_time: str | None,
     seed: int,
     page: str | None,
     as_json: bool,
 ) -> int:
     """Replace failed nodes by spares: the new place of each rank, and what it costs in collisions."""
+    if folder == "":
+        raise click.UsageError("--export names no folder")
     if folder is None:
         refuse_unused(["ranks_per_node"], "is for the files that --export writes: add --export DIR")
     job = read_job(
@@ -84,7 +97,14 @@ def command(
         sends=sends, fold=fold, fabric=fabric, engine=engine,
     )  # fmt: skip
     hosts = Hosts.numbered(job.nodes) if hosts_path is None else Hosts.read(hosts_path, job.shape)
-    found = job.substitute(policy, hosts.read_nodes(failed), choices=read_choices(pick, tie))
+    times = read_slowdown(job, send_time)
+    nodes = hosts.read_nodes(failed)
+    if not nodes:
+        raise click.UsageError("--fail names no node: give numbers, coordinates or host names")
+    if folder is not None and job.is_pair:
+        raise click.UsageError("--export starts one job, the boundary has two: leave it out")
+    found = job.substitute(policy, nodes, choices=read_choices(pick, tie))
+    instead = leave_out_fewest(job.shape, [job.coordinates(step.failed) for step in found.steps])
     if page is not None:
         from runflat.report.spares_slides_page import render_slides
         from runflat.spares.report_data import command_line, slides_report_of
@@ -100,13 +120,16 @@ def command(
         files = Launch(found.node_of_rank, hosts, ranks_per_node).write(folder)
     if as_json:
         values = _values(found, policy)
+        values["without_spares"] = asdict(instead)
+        if times is not None:
+            values["slowdown"] = slowdown(found.collision_max, times, found.collision_max_before)
         if hosts_path is not None:
             values["host_of_rank"] = [hosts.names[node] for node in found.node_of_rank]
         if folder is not None:
             values["files"] = [asdict(file) for file in files]
         print_json(found.outcome, values, seed=seed)
         return status
-    _show(job, found, policy, hosts)
+    _show(job, found, policy, hosts, instead, times)
     if folder is not None:
         _show_files(files, folder, ranks_per_node)
     return status
@@ -141,12 +164,25 @@ def _values(found: Substitution, policy: str) -> dict[str, object]:
     }
 
 
-def _show(job: Job, found: Substitution, policy: str, hosts: Hosts) -> None:
+def _show(
+    job: Job,
+    found: Substitution,
+    policy: str,
+    hosts: Hosts,
+    instead: LinesLeftOut,
+    times: float | None,
+) -> None:
     click.echo(substitution_answer(job, found, policy))
     rounds = []
     if job.round_count > 1:
-        times = f"{found.rounds} times of a message, {found.rounds_before} before"
-        rounds.append((f"{job.round_count} rounds of traffic", times))
+        words = f"{found.rounds} times of a message, {found.rounds_before} before"
+        rounds.append((f"{job.round_count} rounds of traffic", words))
+    if job.is_pair and found.steps:
+        _, first, second = found.steps[-1].collisions
+        rounds.append(("each job alone", f"first {first}, second {second} on one channel"))
+    if times is not None:
+        longer = slowdown(found.collision_max, times, found.collision_max_before)
+        rounds.append(("an exchange takes", f"{longer:.3g} times as long"))
     show_table(
         facts(
             [
@@ -157,6 +193,7 @@ def _show(job: Job, found: Substitution, policy: str, hosts: Hosts) -> None:
                 ),
                 ("rounds of migration", found.migration_steps),
                 *rounds,
+                ("instead, without spares", lines_left_out_words(job, instead)),
             ]
         )
     )

@@ -52,6 +52,12 @@ impl<L: PairLoad> Job<L> {
         Job { occupancy, straight_only: false, rounds, moves: Vec::new(), moved: Vec::new() }
     }
 
+    /// By round: messages of different rounds never meet.
+    #[must_use]
+    pub fn rounds(&self) -> &[MovingLoad<L>] {
+        &self.rounds
+    }
+
     /// A node fails: ranks move, and their messages with them.
     #[inline]
     pub fn fail(

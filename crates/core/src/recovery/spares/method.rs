@@ -18,7 +18,7 @@ pub struct Method {
 pub enum MethodError {
     /// Not the notation.
     #[error(
-        "a method is written as `0D`, `1D`, `hybrid(3D+1D+0D)`, `hybrid(all)` or `hybrid(-2D)`; got `{given}`"
+        "a policy is written as `0D`, `1D`, `hybrid(3D+1D+0D)`, `hybrid(all)`, `hybrid(-2D)` or `optimal`; got `{given}`"
     )]
     Notation {
         /// The text given.

@@ -8,6 +8,7 @@
 
 mod allocation;
 mod bound;
+mod boundary;
 mod chain;
 mod folding;
 mod job;
@@ -22,10 +23,11 @@ mod substitution;
 
 pub use allocation::{Allocation, AllocationError};
 pub use bound::{Fit, Straight, needs_straight_lines};
+pub use boundary::{SideBySide, both_and_each};
 pub use folding::{Folding, FoldingError};
 pub use job::{Job, Step, rounds_of, shape_kept};
 pub use method::{Method, MethodError};
-pub use nearest::Tie;
+pub use nearest::{Tie, nearest};
 pub use occupancy::Occupancy;
 pub use policy::{Effort, Policy, PolicyError};
 pub use slide::{Move, Slide};

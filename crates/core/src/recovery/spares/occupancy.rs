@@ -62,8 +62,9 @@ impl Occupancy {
     /// If the allocation does not fit the grid.
     pub fn new(grid: Arc<Grid>, allocation: &Allocation) -> Result<Self, AllocationError> {
         let shape = allocation.job_shape(&grid)?;
-        let nodes = (0..grid.node_count()).map(NodeId::from_index);
-        let ranks = nodes.filter(|&node| !allocation.is_spare(&grid, node)).collect();
+        let own =
+            |node: &NodeId| grid.coordinates(*node).zip(&shape).all(|(at, length)| at < *length);
+        let ranks = (0..grid.node_count()).map(NodeId::from_index).filter(own).collect();
         Ok(Occupancy { job_shape: Some(shape.into()), ..Self::of(grid, ranks) })
     }
 

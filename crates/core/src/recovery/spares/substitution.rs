@@ -61,7 +61,7 @@ impl Choice {
     ///
     /// # Panics
     /// If that takes a search, which needs to know the messages: see [`Job`](super::Job).
-    pub(super) fn carry_out(
+    pub fn carry_out(
         self,
         occupancy: &mut Occupancy,
         failed: NodeId,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Campaign, Tally, Worst, all_sequences};
+use super::{Campaign, Proved, Tally, Worst, WorstError, all_sequences, worst_cases};
 use crate::grid::Grid;
 use crate::ids::NodeId;
 use crate::load::{FoldedLoad, GridLoad, MovingLoad, PairLoad, Partners, Paths, RoutedLoad};
@@ -27,6 +27,18 @@ pub trait AnyJob: Send + Sync {
     ) -> (Vec<Step>, Occupancy);
     /// See [`all_sequences`].
     fn all_sequences(&self, policy: &Policy, choices: Choices, failures: usize) -> Vec<Worst>;
+    /// See [`worst_cases`].
+    ///
+    /// # Errors
+    /// As there.
+    fn worst_cases(
+        &self,
+        policy: &Policy,
+        choices: Choices,
+        failures: usize,
+        limit: u64,
+        report: &mut dyn FnMut(&Proved) -> bool,
+    ) -> Result<Vec<Proved>, WorstError>;
     /// See [`Campaign::run`].
     fn campaign(&self, campaign: &Campaign, sequences: Range<u64>) -> Vec<Tally>;
 }
@@ -54,6 +66,17 @@ impl<L: PairLoad> AnyJob for Job<L> {
 
     fn all_sequences(&self, policy: &Policy, choices: Choices, failures: usize) -> Vec<Worst> {
         all_sequences(self, policy, choices, failures)
+    }
+
+    fn worst_cases(
+        &self,
+        policy: &Policy,
+        choices: Choices,
+        failures: usize,
+        limit: u64,
+        report: &mut dyn FnMut(&Proved) -> bool,
+    ) -> Result<Vec<Proved>, WorstError> {
+        worst_cases(self, policy, choices, failures, limit, report)
     }
 
     fn campaign(&self, campaign: &Campaign, sequences: Range<u64>) -> Vec<Tally> {

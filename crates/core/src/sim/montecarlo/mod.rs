@@ -9,9 +9,11 @@
 mod any;
 mod exhaustive;
 mod together;
+mod worst;
 
 pub use any::{AnyJob, Network, any_job};
 pub use exhaustive::{Worst, all_sequences};
+pub use worst::{Proved, WorstError, worst_cases};
 
 use rayon::prelude::*;
 
