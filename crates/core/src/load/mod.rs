@@ -5,14 +5,18 @@
 //!
 //! The largest count is the largest collision of Hori et al. 2016: that many messages share one channel.
 
+mod channel_lines;
 mod dimension_order;
 mod folded;
 mod moving;
+mod partners;
 mod routed;
+mod sliding;
 
 pub use dimension_order::GridLoad;
 pub use folded::FoldedLoad;
-pub use moving::{MovingLoad, Partners};
+pub use moving::MovingLoad;
+pub use partners::Partners;
 pub use routed::RoutedLoad;
 
 use crate::ids::{ChannelId, NodeId};
@@ -36,14 +40,11 @@ pub trait PairLoad: Clone + Send + Sync {
     fn remove(&mut self, from: NodeId, to: NodeId);
     /// Takes a message from `old.0` to `old.1` off its channels, and puts one from `new.0` to `new.1` on its own.
     fn reroute(&mut self, old: Pair, new: Pair);
-    /// The same for many messages; fastest where each is the neighbour of the one before.
-    fn reroute_all(&mut self, messages: &[(Pair, Pair)]) {
-        messages.iter().for_each(|&(old, new)| self.reroute(old, new));
-    }
-    /// Whether only a few channels change when one end of a message moves from a node to another near by; the node at its other
-    /// end stays, and receives or sends.
-    fn moves_cheaply(&self, _from: NodeId, _to: NodeId, _other: NodeId, _receives: bool) -> bool {
-        true
+    /// Ranks move on along a path, each from a node to the one before on the path, and their messages with them: those that they
+    /// send to, and those that they receive from (`ends`), partners that stay. Rank by rank, `others` has the nodes of as many
+    /// partners, [`NOWHERE`] where it has none of that number.
+    fn move_along(&mut self, path: &[NodeId], others: &[NodeId], ends: [bool; 2]) {
+        move_one_by_one(self, path, others, ends);
     }
     /// The largest collision: most messages on one channel; 1 is none.
     fn collision_max(&mut self) -> u32;
@@ -60,6 +61,30 @@ pub trait PairLoad: Clone + Send + Sync {
     /// Whether the channels are those of a mesh under dimension-order routing, whose nodes are those of the messages.
     fn is_mesh(&self) -> bool {
         false
+    }
+}
+
+/// No node.
+pub const NOWHERE: NodeId = NodeId(u32::MAX);
+
+/// See [`PairLoad::move_along`]: message by message.
+fn move_one_by_one(
+    load: &mut impl PairLoad,
+    path: &[NodeId],
+    others: &[NodeId],
+    [sent, received]: [bool; 2],
+) {
+    let kinds = (others.len() / (path.len() - 1)).max(1);
+    for (ends, others) in path.windows(2).zip(others.chunks_exact(kinds)) {
+        let [to, from] = [ends[0], ends[1]];
+        for &other in others.iter().filter(|other| **other != NOWHERE) {
+            if sent {
+                load.reroute((from, other), (to, other));
+            }
+            if received {
+                load.reroute((other, from), (other, to));
+            }
+        }
     }
 }
 

@@ -30,6 +30,22 @@ impl Line {
         Steps { mask, at, far: 0, line: self, wraps: self.wraps }
     }
 
+    /// Steps to the nearest of the others.
+    #[inline]
+    pub fn nearest(self, mask: &[u64], at: u32) -> Option<u32> {
+        let straight = match self.up {
+            true => next(mask, at + 1).map(|to| to - at),
+            false => last(mask, at).map(|to| at - to),
+        };
+        if straight.is_some() || !self.wraps {
+            return straight;
+        }
+        match self.up {
+            true => next(mask, 0).map(|to| to + self.length - at),
+            false => last(mask, self.length).map(|to| at + self.length - to),
+        }
+    }
+
     /// The coordinate so many steps (at most a length) further, around the end.
     #[inline]
     pub fn coordinate(self, at: u32, steps: u32) -> u32 {

@@ -62,8 +62,12 @@ impl Search<'_> {
         let (length, wraps) = (grid.lengths()[dimension], grid.wraps(dimension));
         let at = occupancy.coordinate(self.from, dimension);
         let some = occupancy.free_beyond(dimension, prefix as usize);
+        let stride = grid.stride(dimension);
+        if dimension + 1 == grid.dimensions() {
+            return self.last(some, Line { length, wraps, up: true }, prefix, at, spent, shared);
+        }
         if line::holds(some, at) {
-            self.enter(dimension, prefix, at, spent, shared + 1);
+            self.beyond(dimension + 1, prefix + at * stride, spent, shared + 1);
         }
         let line = |up| Line { length, wraps, up };
         let [mut ups, mut downs] = [true, false].map(|up| line(up).steps(some, at));
@@ -77,22 +81,31 @@ impl Search<'_> {
                 return;
             }
             if short(steps, goes_up) {
-                let coordinate = line(goes_up).coordinate(at, steps);
-                self.enter(dimension, prefix, coordinate, spent + steps, shared);
+                let to = line(goes_up).coordinate(at, steps);
+                self.beyond(dimension + 1, prefix + to * stride, spent + steps, shared);
             }
             *(if goes_up { &mut up } else { &mut down }) =
                 if goes_up { ups.next() } else { downs.next() };
         }
     }
 
+    /// Looks along a line of the last dimension, of which `free` are free.
     #[inline]
-    fn enter(&mut self, dimension: usize, prefix: u32, at: u32, spent: u32, shared: u32) {
-        let grid = self.occupancy.grid();
-        let prefix = prefix + at * grid.stride(dimension);
-        if dimension + 1 < grid.dimensions() {
-            self.beyond(dimension + 1, prefix, spent, shared);
-        } else {
-            self.candidate(NodeId(prefix), spent, shared);
+    fn last(&mut self, free: &[u64], up: Line, prefix: u32, at: u32, spent: u32, shared: u32) {
+        let stride = self.occupancy.grid().stride(self.occupancy.grid().dimensions() - 1);
+        if line::holds(free, at) {
+            return self.candidate(NodeId(prefix + at * stride), spent, shared + 1);
+        }
+        let down = Line { up: false, ..up };
+        let (above, below) = (up.nearest(free, at), down.nearest(free, at));
+        let least = above.unwrap_or(u32::MAX).min(below.unwrap_or(u32::MAX));
+        for (line, steps) in [(up, above), (down, below)] {
+            // Both ways to the same node are one.
+            let twice = !line.up && up.wraps && 2 * least == up.length;
+            if steps == Some(least) && !twice {
+                let node = NodeId(prefix + line.coordinate(at, least) * stride);
+                self.candidate(node, spent + least, shared);
+            }
         }
     }
 

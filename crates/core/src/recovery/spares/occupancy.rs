@@ -273,16 +273,15 @@ impl Occupancy {
 
     fn set(&mut self, node: NodeId, state: u32) {
         let before = std::mem::replace(&mut self.rank_of[node.index()], state);
-        let (freed, taken) = (state == FREE && before != FREE, before == FREE && state != FREE);
-        let used = state < DEAD;
-        for dimension in 0..self.lines.len() {
-            let Spot { line, at } = self.spot(node, dimension);
-            let lines = &mut self.lines[dimension];
-            lines.used.put(line as usize, at, used);
-            lines.free.put(line as usize, at, state == FREE);
+        let free_changes = (before == FREE) != (state == FREE);
+        let used_changes = (before < DEAD) != (state < DEAD);
+        let first = node.index() * self.lines.len();
+        for (lines, spot) in self.lines.iter_mut().zip(&self.spots[first..]) {
+            lines.used.flip(*spot, used_changes);
+            lines.free.flip(*spot, free_changes);
         }
-        if freed || taken {
-            self.free = if freed { self.free + 1 } else { self.free - 1 };
+        if free_changes {
+            self.free = if state == FREE { self.free + 1 } else { self.free - 1 };
             self.note_free(node);
         }
     }
@@ -310,6 +309,13 @@ impl Masks {
     #[inline]
     fn of(&self, at: usize) -> &[u64] {
         &self.bits[at * self.words..(at + 1) * self.words]
+    }
+
+    /// Changes a position, if asked to.
+    #[inline]
+    fn flip(&mut self, spot: Spot, changes: bool) {
+        let word = spot.line as usize * self.words + (spot.at / 64) as usize;
+        self.bits[word] ^= u64::from(changes) << (spot.at % 64);
     }
 
     /// Sets or clears a position; returns whether it was otherwise.

@@ -48,8 +48,14 @@ impl Slide {
 /// the two directions the shorter.
 pub fn possible(occupancy: &Occupancy, failed: NodeId, degree: u32, found: &mut Vec<Slide>) {
     let dimensions = occupancy.grid().dimensions();
-    for slice in (1..1u32 << dimensions).filter(|slice| slice.count_ones() == degree) {
-        for along in (0..dimensions).filter(|along| slice >> along & 1 == 1) {
+    // The line of the failed node needs a free node in any case.
+    let open = |&along: &usize| {
+        let free = occupancy.free_on(along, occupancy.line_of(failed, along));
+        free.iter().any(|&word| word != 0)
+    };
+    let open: u32 = (0..dimensions).filter(open).map(|along| 1 << along).sum();
+    for slice in slices(dimensions, degree).filter(|slice| slice & open != 0) {
+        for along in (0..dimensions).filter(|along| (slice & open) >> along & 1 == 1) {
             let bits = slice as u8;
             let shortest = Slice { occupancy, failed, slice, along }.shortest();
             found.extend(shortest.map(|(up, steps)| Slide {
@@ -60,6 +66,18 @@ pub fn possible(occupancy: &Occupancy, failed: NodeId, degree: u32, found: &mut 
             }));
         }
     }
+}
+
+/// The sets of `degree` dimensions, as bits, in order.
+fn slices(dimensions: usize, degree: u32) -> impl Iterator<Item = u32> {
+    // The next number with as many bits set: the lowest group of ones gives its first one to the zero above, and the rest
+    // goes down to the end.
+    let next = |slice: &u32| {
+        let above = slice + (slice & slice.wrapping_neg());
+        Some(above | ((slice ^ above) >> 2 >> slice.trailing_zeros()))
+    };
+    let first = (1 << degree) - 1;
+    std::iter::successors(Some(first), next).take_while(move |slice| slice >> dimensions == 0)
 }
 
 /// Slides: the rank of the failed node, and all between it and the free nodes, move on by one node that is alive.
@@ -147,11 +165,7 @@ impl Slice<'_> {
     fn shortest(&self) -> Option<(bool, u32)> {
         let (occupancy, along) = (self.occupancy, self.along);
         let at = occupancy.coordinate(self.failed, along);
-        // The line of the failed node needs a free node in any case.
         let free = occupancy.free_on(along, occupancy.line_of(self.failed, along));
-        if free.iter().all(|&word| word == 0) {
-            return None;
-        }
         let steps = |up| {
             let line = line(occupancy, along, up);
             let fits = |steps: &u32| self.slice.is_power_of_two() || self.fits(line, at, *steps);

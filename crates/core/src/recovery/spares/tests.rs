@@ -99,7 +99,7 @@ fn follows<const Q: usize>(
     let grid = occupancy.grid().clone();
     let partners = Arc::new(Partners::new(&traffic));
     let load = GridLoad::<Q>::new(&grid);
-    let mut moving = MovingLoad::new(partners, load, occupancy.node_of(), grid.node_count());
+    let mut moving = MovingLoad::new(partners, load, occupancy.node_of());
     let mut substitutes = Substitutes::new(method, choices, Q);
     let mut stream = Seed(seed).stream("test", 0);
     let mut dead = Vec::new();

@@ -144,10 +144,8 @@ fn job<L: PairLoad + 'static>(
     load: L,
     straight_only: bool,
 ) -> Box<dyn AnyJob> {
-    let nodes = occupancy.grid().node_count();
-    let rounds = partners
-        .into_iter()
-        .map(|round| MovingLoad::new(round, load.clone(), occupancy.node_of(), nodes));
+    let rounds =
+        partners.into_iter().map(|round| MovingLoad::new(round, load.clone(), occupancy.node_of()));
     let rounds = rounds.collect();
     let mut job = Job::new(occupancy, rounds);
     job.straight_only = straight_only;

@@ -19,7 +19,7 @@ fn job(lengths: [u32; 3], torus: bool) -> Job<GridLoad<3>> {
     let traffic = bound.phase(ranks as u32, 0, Seed(1)).unwrap();
     let partners = Arc::new(Partners::new(&traffic));
     let load = GridLoad::<3>::new(&grid);
-    let load = MovingLoad::new(partners, load, occupancy.node_of(), grid.node_count());
+    let load = MovingLoad::new(partners, load, occupancy.node_of());
     Job::new(occupancy, vec![load])
 }
 

@@ -23,7 +23,7 @@ fn job<const Q: usize>(lengths: &[u32], torus: bool, sides: usize) -> (Job<GridL
     let traffic = bound.phase(occupancy.node_of().len() as u32, 0, Seed(1)).unwrap();
     let load = GridLoad::<Q>::new(&grid);
     let partners = Arc::new(Partners::new(&traffic));
-    let load = MovingLoad::new(partners, load, occupancy.node_of(), grid.node_count());
+    let load = MovingLoad::new(partners, load, occupancy.node_of());
     (Job::new(occupancy, vec![load]), traffic)
 }
 
@@ -65,7 +65,7 @@ fn follows<const Q: usize>(lengths: &[u32], torus: bool, moves_max: u32, seed: u
         let rebuilt = Occupancy::of(grid.clone(), own.occupancy.node_of().to_vec());
         let load = GridLoad::<Q>::new(&grid);
         let partners = Arc::new(Partners::new(&traffic));
-        let load = MovingLoad::new(partners, load, rebuilt.node_of(), grid.node_count());
+        let load = MovingLoad::new(partners, load, rebuilt.node_of());
         let mut anew = Job::new(rebuilt, vec![load]);
         dead.iter().for_each(|&node| anew.occupancy.fail_idle(node));
         assert_eq!((own.collision_max(), own.pressure()), (anew.collision_max(), anew.pressure()));

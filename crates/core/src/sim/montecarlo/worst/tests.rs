@@ -22,7 +22,7 @@ fn job(lengths: [u32; 2], torus: bool, allocation: &str) -> Job<GridLoad<2>> {
         .unwrap();
     let partners = Arc::new(Partners::new(&traffic));
     let load = GridLoad::<2>::new(&grid);
-    let load = MovingLoad::new(partners, load, occupancy.node_of(), grid.node_count());
+    let load = MovingLoad::new(partners, load, occupancy.node_of());
     Job::new(occupancy, vec![load])
 }
 
