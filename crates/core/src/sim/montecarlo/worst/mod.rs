@@ -79,7 +79,7 @@ impl Proved {
 /// If there is no search for the policy on this network, or outcomes are drawn.
 ///
 /// # Complexity
-/// Exponential in failures, the less so the tighter the bounds: see [`nearest`] and [`slides`].
+/// Exponential in failures, the less so the tighter the bounds: see the modules `nearest` and `slides`.
 pub fn worst_cases<L: PairLoad>(
     job: &Job<L>,
     policy: &Policy,
