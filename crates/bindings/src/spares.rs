@@ -86,11 +86,12 @@ const PHASES_MAX: u64 = 64;
 
 const PICKS: [(&str, Pick); 3] =
     [("random", Pick::Random), ("fixed", Pick::Fixed), ("uneven", Pick::Uneven)];
-const TIES: [(&str, Tie); 4] = [
+const TIES: [(&str, Tie); 5] = [
     ("lowest", Tie::Lowest),
     ("highest", Tie::Highest),
     ("random", Tie::Random),
     ("aligned", Tie::Aligned),
+    ("balanced", Tie::Balanced),
 ];
 const VICTIMS: [(&str, Victims); 2] = [("hosts", Victims::Hosts), ("alive", Victims::Alive)];
 

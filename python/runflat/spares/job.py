@@ -27,8 +27,8 @@ class Choices:
         Which of the possible slides of one degree is taken: `random`, `fixed` (the first: by slice, then by dimension) or
         `uneven` (along the dimension that was slid along most often).
     tie : str
-        Which of equally near free nodes a 0D slide takes: `lowest`, `highest` (number), `random`, or `aligned` (it shares
-        the most coordinates with the failed node).
+        Which of equally near free nodes a 0D slide takes: `lowest`, `highest` (number), `random`, `aligned` (it shares
+        the most coordinates with the failed node), or `balanced` (on the side with the most spares left).
     victims : str
         Which nodes fail in a campaign: `hosts` (those with a rank) or `alive` (idle spares too).
     """

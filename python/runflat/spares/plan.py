@@ -57,6 +57,10 @@ class SparesPlan(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))
+            if first["type"] == "extra_forbidden":
+                raise SparesError(
+                    f"{path}: there is no key `{where}`; keys are {', '.join(cls.model_fields)}"
+                ) from error
             raise SparesError(f"{path}: `{where}`: {first['msg']}") from error
 
     def campaign(self) -> Campaign:

@@ -48,7 +48,7 @@ _OPTIONS = (
         show_default=True, help="Which of several possible slides is taken.",
     ),
     click.option(
-        "--tie", type=click.Choice(["lowest", "highest", "random", "aligned"]), default="lowest",
+        "--tie", type=click.Choice(["lowest", "highest", "random", "aligned", "balanced"]), default="lowest",
         show_default=True, help="Which of equally near spares a 0D slide takes.",
     ),
 )  # fmt: skip

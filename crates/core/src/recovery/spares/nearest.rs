@@ -22,6 +22,9 @@ pub enum Tie {
     Random,
     /// One that shares the most coordinates with the failed node; of those the lowest id.
     Aligned,
+    /// One on the side with the most free nodes left, so that sides are used in turn; of those the lowest id. A node that a job
+    /// has left is on none.
+    Balanced,
 }
 
 /// The nearest free node; `None` if no node is free.
@@ -31,8 +34,9 @@ pub fn nearest(
     tie: Tie,
     stream: &mut Stream,
 ) -> Option<NodeId> {
-    let nothing = Found { node: from, hops: u32::MAX, shared: 0, equal: 0 };
-    let mut search = Search { occupancy, from, tie, stream, found: nothing };
+    let nothing = Found { node: from, hops: u32::MAX, shared: 0, left: 0, equal: 0 };
+    let sides = if tie == Tie::Balanced { occupancy.free_by_side() } else { Vec::new() };
+    let mut search = Search { occupancy, from, tie, sides, stream, found: nothing };
     search.beyond(0, 0, 0, 0);
     (search.found.hops < u32::MAX).then_some(search.found.node)
 }
@@ -41,6 +45,8 @@ struct Search<'s> {
     occupancy: &'s Occupancy,
     from: NodeId,
     tie: Tie,
+    /// Free nodes by side, if that matters.
+    sides: Vec<u32>,
     stream: &'s mut Stream,
     found: Found,
 }
@@ -50,6 +56,7 @@ struct Found {
     node: NodeId,
     hops: u32,
     shared: u32,
+    left: u32,
     equal: u64,
 }
 
@@ -115,15 +122,18 @@ impl Search<'_> {
             return;
         }
         let equal = if hops == found.hops { found.equal + 1 } else { 1 };
+        let side = if self.tie == Tie::Balanced { self.occupancy.side(node) } else { None };
+        let left = side.map_or(0, |side| self.sides[side]);
         let better = equal == 1
             || match self.tie {
                 Tie::Lowest => node < found.node,
                 Tie::Highest => node > found.node,
                 Tie::Random => self.stream.below(equal) == 0,
                 Tie::Aligned => (shared, found.node) > (found.shared, node),
+                Tie::Balanced => (left, found.node) > (found.left, node),
             };
         if better {
-            (found.node, found.hops, found.shared) = (node, hops, shared);
+            *found = Found { node, hops, shared, left, equal };
         }
         found.equal = equal;
     }

@@ -144,6 +144,24 @@ impl Occupancy {
         self.rank_of[node.index()] == DEAD
     }
 
+    /// The side of the grid that a node beyond the job is on: the first dimension along which it is.
+    #[must_use]
+    pub fn side(&self, node: NodeId) -> Option<usize> {
+        let shape = self.job_shape.as_deref()?;
+        (0..shape.len()).find(|&dimension| self.coordinate(node, dimension) >= shape[dimension])
+    }
+
+    /// Free nodes by side.
+    #[must_use]
+    pub fn free_by_side(&self) -> Vec<u32> {
+        let mut free = vec![0; self.grid.dimensions()];
+        let nodes = (0..self.rank_of.len()).map(NodeId::from_index);
+        for side in nodes.filter(|&node| self.is_free(node)).filter_map(|node| self.side(node)) {
+            free[side] += 1;
+        }
+        free
+    }
+
     /// Nodes that have failed, lowest ids first.
     pub fn dead(&self) -> impl Iterator<Item = NodeId> + '_ {
         let is_dead = |(_, state): &(NodeId, &u32)| **state == DEAD;

@@ -198,7 +198,30 @@ proptest! {
         let shared = |node: NodeId| grid.coordinates(node).zip(grid.coordinates(from)).filter(|(a, b)| a == b).count();
         let aligned = free().min_by_key(|&node| (grid.hops(from, node), std::cmp::Reverse(shared(node)), node));
         prop_assert_eq!(find(Tie::Aligned), aligned);
+        // Without a job of some shape there are no sides.
+        prop_assert_eq!(find(Tie::Balanced), find(Tie::Lowest));
         let any = find(Tie::Random).map(|node| grid.hops(from, node));
         prop_assert_eq!(any, highest.map(|node| grid.hops(from, node)));
     }
+}
+
+/// Failures in the diagonal find spares on both sides equally far away: "the spare nodes must be chosen from alternating sides".
+#[test]
+fn sides_take_turns() {
+    let (mut occupancy, _) = start(&[8, 8], false, "2D(2,1)");
+    let method = Policy::parse("0D", 2).unwrap();
+    let choices = Choices { tie: Tie::Balanced, ..Choices::default() };
+    let mut substitutes = Substitutes::new(&method, choices, 2);
+    let mut stream = Seed(1).stream("test", 0);
+    let mut sides = Vec::new();
+    for at in [1, 3, 5, 6] {
+        let failed = occupancy.grid().node_at(&[at, at]).unwrap();
+        let mut moves = Vec::new();
+        let choice = substitutes.choose(&occupancy, failed, &mut stream);
+        choice.carry_out(&mut occupancy, failed, &mut moves);
+        sides.extend(occupancy.side(moves[0].to));
+    }
+    // Of 8 and 7, since the corner is on the first side; where both have as many left, the lower id is there too.
+    assert_eq!(sides, [0, 0, 1, 0]);
+    assert_eq!(occupancy.free_by_side(), [5, 6]);
 }
