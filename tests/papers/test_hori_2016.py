@@ -165,6 +165,14 @@ def test_claims_are_held_by_records() -> None:
     bound = {(r["policy"], int(r["failures"])): r for r in record("bound")}
     assert float(bound["optimal", 3]["share at the bound"]) > 0.98
     assert float(bound["hybrid(all)", 8]["mean bound"]) > means["hybrid(2D+1D+0D)", 8] / 2
+    found = {(r["policy"], int(r["failures"])): r for r in record("optimal-24")}
+    means = {own: float(row["average"]) for own, row in found.items()}
+    for failures in {failures for _, failures in means}:
+        best = min(means[own] for own in means if own[1] == failures and "optimal" not in own[0])
+        assert means["optimal(trials=20)", failures] <= best
+    for failures in (500, 600, 700, 740):
+        search, slid = means["optimal(trials=20)", failures], means[hybrid, failures]
+        assert search < 0.75 * slid
     shared = {(r["policy"], int(r["failures"])): r for r in record("boundary")}
     assert all(float(shared["0D", failures]["share disturbed"]) == 0 for failures in range(1, 5))
     assert float(shared["0D", 10]["share disturbed"]) > 0.3
