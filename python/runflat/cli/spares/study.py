@@ -142,7 +142,9 @@ def command(
         own = [row for row in rows if row.policy == policy]
         show_table(_table(policy, own, longer))
     if not any(row.sequences for row in rows):
-        click.echo("No sequence finds a spare for so many failures: dead nodes may have used them up.")
+        click.echo(
+            "No sequence finds a spare for so many failures: dead nodes may have used them up."
+        )
     what = "messages on one channel, 1 is none"
     if job.round_count > 1:
         what += f", in the worst of {job.round_count} rounds"
