@@ -4,7 +4,7 @@
 
 For each number of failures, the worst collision that a sequence of failures shows, a bound that none exceeds, the formula of the
 paper, and the sequence. Searches end at so many states; then the bound may be larger than the worst found. All
-failures take some 20 minutes of processor time, up to three of them half a minute.
+failures take some ten minutes of processor time, up to three of them 50 seconds.
 """
 
 from __future__ import annotations
