@@ -11,8 +11,9 @@ Source: Hori et al., "Overhead of Using Spare Nodes", 2016.
 from runflat._core import SparesError, spare_share
 from runflat.spares.campaign import Campaign, Row, Tally
 from runflat.spares.hosts import Hosts
-from runflat.spares.job import Choices, Job, Move, Step, Substitution, read_nodes, read_shape
+from runflat.spares.job import Choices, Job, Move, Step, Substitution
 from runflat.spares.launch import Launch, LaunchFile
+from runflat.spares.shape import read_nodes, read_shape
 from runflat.spares.sizing import Candidate, Run
 from runflat.spares.worst import Worst, WorstCase
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from runflat._core import SparesError, check_substitution_policy
-from runflat.spares.job import Choices, Job, Node
+from runflat.spares.job import Choices, Job
+from runflat.spares.shape import Node
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

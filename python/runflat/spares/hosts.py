@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 from runflat._core import SparesError
-from runflat.spares.job import Node, read_nodes
+from runflat.spares.shape import Node, read_nodes
 
 MOST_HOSTS = 10_000_000
 """Names that one expression may stand for: more is a slip."""

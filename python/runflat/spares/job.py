@@ -11,10 +11,11 @@ from typing import Any
 
 from runflat._core import SparesError, SparesJob, allocation_shape
 from runflat.routing import Routing
+from runflat.spares.shape import MOST_NODES, Node, check_shape, read_shape, written
 from runflat.spares.worst import STATES_MAX, Worst, WorstCase, read_worst_case
 
-Node = int | Sequence[int]
-"""A node by number, counted from 0 with x fastest, or by its coordinates, x first."""
+MOST_SEQUENCES_LOG10 = 12
+"""All sequences are tried up to 10 to the power of this: weeks."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ class Job:
                 )
             if not 1 <= int(boundary[1]) <= self.shape[0] - 2:
                 raise SparesError(
-                    f"{allocation} leaves no two jobs side by side on {_written(self.shape)}: "
+                    f"{allocation} leaves no two jobs side by side on {written(self.shape)}: "
                     f"give a boundary of 1 to {self.shape[0] - 2} planes"
                 )
             self._core = SparesJob.side_by_side(
@@ -271,7 +272,7 @@ class Job:
         inside = all(0 <= at < length for at, length in zip(node, self.shape, strict=False))
         if len(node) != len(self.shape) or not inside:
             raise SparesError(
-                f"there is no node {tuple(node)} on a machine of {_written(self.shape)}; "
+                f"there is no node {tuple(node)} on a machine of {written(self.shape)}; "
                 f"coordinates count from 0, x first"
             )
         strides = accumulate((1, *self.shape[:-1]), lambda one, next_: one * next_)
@@ -438,46 +439,3 @@ class Job:
 
     def _times(self, collisions: Sequence[int]) -> int:
         return max(collisions) if self.is_pair else sum(collisions)
-
-
-MOST_NODES = 1 << 24
-"""Nodes of the largest grid."""
-
-MOST_SEQUENCES_LOG10 = 12
-"""All sequences are tried up to 10 to the power of this: weeks."""
-
-
-def check_shape(shape: Sequence[int]) -> None:
-    """Refuse a shape that no grid has."""
-    if not shape or not all(length >= 1 for length in shape):
-        raise SparesError(
-            f"a machine has at least 1 node along each dimension, got {_written(shape) or 'none'}"
-        )
-    if math.prod(shape) > MOST_NODES:
-        raise SparesError(
-            f"a grid has at most {MOST_NODES:,} nodes, {_written(shape)} are {math.prod(shape):,}"
-        )
-
-
-def read_shape(text: str) -> tuple[int, ...]:
-    """Read `36x36` or `24x24x24`."""
-    words = re.split(r"[x,]", text.strip().lower())
-    if not all(word.strip().isdigit() for word in words):
-        raise SparesError(f"a shape is written as 24x24x24, x first; got {text!r}")
-    return tuple(int(word) for word in words)
-
-
-def read_nodes(text: str) -> list[int | tuple[int, ...]]:
-    """Read `17,(3,4),90`: nodes by number or by coordinates, x first."""
-    found: list[int | tuple[int, ...]] = []
-    for word in re.findall(r"\([^()]*\)|[^,\s]+", text):
-        parts = word.strip("()").split(",")
-        if not all(part.strip().isdigit() for part in parts):
-            raise SparesError(f"a node is a number, as 17, or coordinates, as (3,4); got {word!r}")
-        numbers = tuple(int(part) for part in parts)
-        found.append(numbers if word.startswith("(") else numbers[0])
-    return found
-
-
-def _written(shape: Sequence[int]) -> str:
-    return "x".join(map(str, shape))

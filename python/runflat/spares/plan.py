@@ -12,7 +12,8 @@ from runflat.machine import load, make
 from runflat.outcome import Refusal
 from runflat.routing import Routing
 from runflat.spares.campaign import Campaign
-from runflat.spares.job import Choices, Job, read_nodes
+from runflat.spares.job import Choices, Job
+from runflat.spares.shape import read_nodes
 
 
 class SparesPlan(BaseModel):

@@ -12,7 +12,7 @@ from rich.table import Table
 from runflat.cli.options import json_option, print_json, refuse_unused, seed_option, show_table
 from runflat.spares import Candidate, Run, SparesError, read_shape
 from runflat.spares.granted import SYSTEMS, granted
-from runflat.spares.job import check_shape
+from runflat.spares.shape import check_shape
 from runflat.spares.sizing import (
     around,
     candidates,
