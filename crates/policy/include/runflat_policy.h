@@ -10,8 +10,8 @@
  * spares substitute --seed SEED` gives them, too, as long as a spare is left.
  *
  * Threads: a handle belongs to one thread at a time; two handles have nothing in common. Signals: call nothing here from a
- * handler, memory is allocated. No function ends the process or lets an exception out; a fault of the library itself is
- * RUNFLAT_INTERNAL_ERROR. */
+ * handler, memory is allocated. No function ends the process (unless there is no memory left) or lets an exception out; a fault
+ * of the library itself is RUNFLAT_INTERNAL_ERROR. */
 #ifndef LIBRUNFLAT_POLICY_H
 #define LIBRUNFLAT_POLICY_H
 
