@@ -52,23 +52,27 @@ __attribute__((visibility("default"))) int MPIX_Comm_agree(MPI_Comm comm, int *f
 {
     if (comm != counted || is_revoked(comm))
         return PMPIX_Comm_agree(comm, flag);
-    int code = agree_unless_revoked(comm, flag);
+    int code = agree_unless_revoked(comm, flag, 0);
     if (code != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(comm, code);
     return code;
 }
 
-int agree_unless_revoked(MPI_Comm comm, int *flag)
+int agree_unless_revoked(MPI_Comm comm, int *flag, double patience_s)
 {
     /* An agreement that is given up may still write. */
     int *agreed = malloc(sizeof *agreed), done = 0;
+    double revoked_at = 0;
     MPI_Request request;
     *agreed = *flag;
     int code = PMPIX_Comm_iagree(comm, agreed, &request);
     joined += comm == counted;
     for (unsigned tests = 1; code == MPI_SUCCESS && !done; tests++) {
         code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (code == MPI_SUCCESS && !done && tests % 64 == 0 && is_revoked(comm)) {
+        if (code != MPI_SUCCESS || done || tests % 64 != 0 || !is_revoked(comm))
+            continue;
+        revoked_at = revoked_at > 0 ? revoked_at : wall_s();
+        if (wall_s() >= revoked_at + patience_s) {
             if (comm == counted)
                 pending = request;
             return MPIX_ERR_REVOKED;

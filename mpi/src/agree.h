@@ -8,9 +8,13 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* Agrees on the bitwise and of `flag` as MPIX_Comm_agree does; MPIX_ERR_REVOKED if the communicator is revoked before the
- * result is known here. It may be known elsewhere then; and the agreement is pending, see `finish_agreements`. */
-int agree_unless_revoked(MPI_Comm comm, int *flag);
+/* How long a result may still come after a revoke, in s: where others have it already, it is on its way. */
+#define PATIENCE_S 0.2
+
+/* Agrees on the bitwise and of `flag` as MPIX_Comm_agree does; MPIX_ERR_REVOKED if the communicator has been revoked for
+ * `patience_s` before the result is known here. It may be known elsewhere then; and the agreement is pending, see
+ * `finish_agreements`. */
+int agree_unless_revoked(MPI_Comm comm, int *flag, double patience_s);
 
 /* Agreements on the communicator of the job are counted, so that after a failure none stays pending: since each begins when
  * the one before has ended, processes differ by one at the most. */

@@ -5,6 +5,9 @@
 /* Exit status of a process that was ended because a step took too long. */
 enum { EXIT_STEP_LIMIT = 75 };
 
+/* Ends the process with a status some seconds from now, whatever it does. */
+void end_soon(int status);
+
 /* From here on until `end_step`, at most RUNFLAT_STEP_LIMIT_S seconds (60 without it). Steps do not nest. */
 void begin_step(const char *step);
 void end_step(void);

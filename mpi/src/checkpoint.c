@@ -227,7 +227,7 @@ static bool carry(const struct ring *ring, int64_t version, int count, const str
 static int settle(const struct ring *ring, bool good)
 {
     enter_phase("agree");
-    int flag = good, code = agree_unless_revoked(ring->comm, &flag);
+    int flag = good, code = agree_unless_revoked(ring->comm, &flag, 0);
     return code == MPI_SUCCESS && !flag ? MPIX_ERR_REVOKED : code;
 }
 

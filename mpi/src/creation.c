@@ -1,12 +1,12 @@
 /* Calls that make communicators.
  *
- * Open MPI 5.0 crashes a process that is still inside such a call when word comes that another one has revoked the new
- * communicator. So all agree before anybody gets it: on the communicator that it is made from where all of that take part,
- * which also makes errors uniform; else on the new one. */
+ * All agree before anybody gets the new one, so that nobody can revoke it while another is still inside the call, and all have
+ * it or none: on the communicator that it is made from where all of that take part, else on the new one. */
 #include "agree.h"
 #include "modes.h"
 #include "state.h"
 #include "uniform.h"
+#include "young.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -30,7 +30,9 @@ static int settle_new(MPI_Comm parent, MPI_Errhandler handler, int code, MPI_Com
             return PMPI_##NAME(__VA_ARGS__);                                                                              \
         MPI_Errhandler handler = hold_errors(PARENT);                                                                     \
         *(MADE) = MPI_COMM_NULL;                                                                                          \
-        return settle_new(PARENT, handler, PMPI_##NAME(__VA_ARGS__), MADE);                                               \
+        begin_making();                                                                                                   \
+        int code = PMPI_##NAME(__VA_ARGS__);                                                                              \
+        return settle_new(PARENT, handler, end_making(code, *(MADE)), MADE);                                              \
     }
 
 /* Whether a communicator is an intercommunicator: agreements on those do not work in Open MPI 5.0. */
@@ -76,8 +78,11 @@ EXPORTED int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made
     MPI_Errhandler handler = hold_errors(comm);
     *made = MPI_COMM_NULL;
     int code = read_modes(info, &modes);
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS) {
+        begin_making();
         code = PMPI_Comm_dup_with_info(comm, info, made);
+        end_making(code, *made);
+    }
     code = settle_new(comm, handler, code, made);
     /* The new one goes by this info alone. */
     if (code == MPI_SUCCESS)
@@ -88,9 +93,11 @@ EXPORTED int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made
 /* Only some processes of `comm` call it: they agree on what they have made. */
 EXPORTED int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made)
 {
+    begin_making();
     int code = PMPI_Comm_create_group(comm, group, tag, made), flag = 1;
+    end_making(code, *made);
     if (code == MPI_SUCCESS && rf.ready && *made != MPI_COMM_NULL) {
-        agree_unless_revoked(*made, &flag);
+        agree_unless_revoked(*made, &flag, PATIENCE_S);
         inherit_modes(comm, *made);
     }
     return code;
@@ -98,9 +105,11 @@ EXPORTED int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_
 
 EXPORTED int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *made)
 {
+    begin_making();
     int code = PMPI_Intercomm_merge(comm, high, made), flag = 1;
+    end_making(code, *made);
     if (code == MPI_SUCCESS && rf.ready) {
-        agree_unless_revoked(*made, &flag);
+        agree_unless_revoked(*made, &flag, PATIENCE_S);
         inherit_modes(comm, *made);
     }
     return code;
@@ -115,7 +124,9 @@ EXPORTED int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between, i
     int rank, word = 0, heard = 0;
     *made = MPI_COMM_NULL;
     PMPI_Comm_rank(comm, &rank);
-    int code = settle_all(comm, PMPI_Intercomm_create(comm, leader, between, other, tag, made));
+    begin_making();
+    int code = PMPI_Intercomm_create(comm, leader, between, other, tag, made);
+    code = settle_all(comm, end_making(code, *made));
     if (code == MPI_SUCCESS && rank == leader)
         code = PMPI_Sendrecv(&word, 1, MPI_INT, other, tag, &heard, 1, MPI_INT, other, tag, between, MPI_STATUS_IGNORE);
     return settle_new(comm, handler, code, made);
@@ -123,7 +134,9 @@ EXPORTED int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between, i
 
 EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
 {
+    begin_making();
     int code = PMPIX_Comm_shrink(comm, made), flag = 1;
+    end_making(code, *made);
     if (code == MPI_SUCCESS && rf.ready && !is_between(comm)) {
         PMPIX_Comm_agree(*made, &flag);
         inherit_modes(comm, *made);
@@ -141,11 +154,13 @@ static void forget(MPI_Comm comm)
 EXPORTED int MPI_Comm_free(MPI_Comm *comm)
 {
     forget(*comm);
+    forget_made(*comm);
     return PMPI_Comm_free(comm);
 }
 
 EXPORTED int MPI_Comm_disconnect(MPI_Comm *comm)
 {
     forget(*comm);
+    forget_made(*comm);
     return PMPI_Comm_disconnect(comm);
 }

@@ -13,6 +13,7 @@
 #include "policy.h"
 #include "runflat.h"
 #include "state.h"
+#include "young.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,9 @@ static int own_rank(void)
 static int split_ranks(MPI_Comm pool, MPI_Comm *ranks)
 {
     int rank = own_rank();
+    begin_making();
     int code = PMPI_Comm_split(pool, rank >= 0 ? 0 : MPI_UNDEFINED, rank >= 0 ? rank : 0, ranks);
+    end_making(code, *ranks);
     if (code == MPI_SUCCESS && *ranks != MPI_COMM_NULL)
         PMPI_Comm_set_errhandler(*ranks, MPI_ERRORS_RETURN);
     return code;
@@ -87,13 +90,27 @@ static void bury(MPI_Comm pool)
     free(there);
 }
 
+static int shrink(MPI_Comm comm, MPI_Comm *made)
+{
+    *made = MPI_COMM_NULL;
+    begin_making();
+    int code = PMPIX_Comm_shrink(comm, made);
+    return end_making(code, *made);
+}
+
+static void free_comm(MPI_Comm *comm)
+{
+    forget_made(*comm);
+    PMPI_Comm_free(comm);
+}
+
 /* A pool of all that live, in which nobody is inside a creating call any more; agreements of the job have ended. */
 static MPI_Comm shrink_pool(bool has_rank)
 {
     MPI_Comm next;
     enter_phase("shrink");
     double begin = wall_s();
-    while (PMPIX_Comm_shrink(job.pool, &next) != MPI_SUCCESS)
+    while (shrink(job.pool, &next) != MPI_SUCCESS)
         ;
     PMPI_Comm_set_errhandler(next, MPI_ERRORS_RETURN);
     int votes = vote_on_agreements(has_rank);
@@ -101,6 +118,20 @@ static MPI_Comm shrink_pool(bool has_rank)
     finish_agreements(votes);
     note_event("shrink", 1e3 * (wall_s() - begin));
     return next;
+}
+
+/* Splits the ranks off the pool; false: somebody failed meanwhile. A half-made communicator cannot be freed by some of its
+ * processes: it stays. */
+static bool make_ranks(MPI_Comm *ranks)
+{
+    MPI_Comm fresh = MPI_COMM_NULL;
+    bool made = split_ranks(job.pool, &fresh) == MPI_SUCCESS;
+    if (!made)
+        PMPIX_Comm_revoke(job.pool); /* who waits for this process in there comes out */
+    bool all = all_agree(job.pool, made);
+    if (all)
+        *ranks = fresh;
+    return all;
 }
 
 /* Repairs pool and ranks; `ranks` is MPI_COMM_NULL at a process that is a spare afterwards. */
@@ -115,26 +146,20 @@ static int repair(MPI_Comm *ranks)
         PMPIX_Comm_revoke(old);
     PMPIX_Comm_revoke(job.pool);
     for (;;) {
-        MPI_Comm next = shrink_pool(old != MPI_COMM_NULL), fresh = MPI_COMM_NULL;
-        PMPI_Comm_free(&job.pool);
+        MPI_Comm next = shrink_pool(old != MPI_COMM_NULL);
+        free_comm(&job.pool);
         job.pool = next;
         bury(next);
         if (job.shape == RF_SMALLER && job.stop_when_exhausted) {
             end_step();
             return RF_ERR_NO_SPARE;
         }
-        bool made = split_ranks(next, &fresh) == MPI_SUCCESS;
-        if (!made)
-            PMPIX_Comm_revoke(next); /* who waits for this process in there comes out */
-        if (all_agree(next, made)) {
-            *ranks = fresh;
+        if (make_ranks(ranks))
             break;
-        }
-        /* Somebody failed meanwhile. A half-made communicator cannot be freed by some of its processes: it stays. */
         PMPIX_Comm_revoke(next);
     }
     if (old != MPI_COMM_NULL)
-        PMPI_Comm_free(&old);
+        free_comm(&old);
     count_agreements(*ranks);
     end_step();
     note_event("repaired", 1e3 * (wall_s() - begin));
@@ -170,6 +195,25 @@ static int sleep_as_spare(MPI_Comm *ranks)
     }
 }
 
+/* The first pool, and the bell, of all that live; false: somebody failed meanwhile. */
+static bool open_pool(void)
+{
+    int acknowledged;
+    if (shrink(rf.world, &job.pool) != MPI_SUCCESS)
+        return false;
+    PMPI_Comm_set_errhandler(job.pool, MPI_ERRORS_RETURN);
+    begin_making();
+    job.bell = MPI_COMM_NULL;
+    int code = PMPI_Comm_dup(job.pool, &job.bell);
+    bool made = end_making(code, job.bell) == MPI_SUCCESS;
+    if (made)
+        PMPI_Comm_set_errhandler(job.bell, MPI_ERRORS_RETURN);
+    else
+        PMPIX_Comm_revoke(job.pool);
+    PMPIX_Comm_ack_failed(rf.world, rf.size, &acknowledged);
+    return all_agree(job.pool, made);
+}
+
 static bool place_ranks(int spares)
 {
     const char *launch = getenv("RUNFLAT_SPARES"), *allocation = getenv("RUNFLAT_ALLOCATION");
@@ -195,20 +239,13 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
     const char *exhausted = getenv("RUNFLAT_ON_EXHAUSTED");
     job.stop_when_exhausted = exhausted && strcmp(exhausted, "stop") == 0;
     job.dead = calloc((size_t)rf.size, sizeof *job.dead);
-    PMPI_Comm_dup(rf.world, &job.bell);
-    PMPI_Comm_set_errhandler(job.bell, MPI_ERRORS_RETURN);
-    PMPI_Comm_dup(rf.world, &job.pool);
-    PMPI_Comm_set_errhandler(job.pool, MPI_ERRORS_RETURN);
+    begin_step("RF_Init");
+    while (!open_pool())
+        ;
+    end_step();
     job.running = true;
-    bool made = split_ranks(job.pool, comm) == MPI_SUCCESS;
-    count_agreements(*comm);
-    if (!all_agree(job.pool, made)) {
-        *comm = MPI_COMM_NULL;
-        int code = repair(comm);
-        if (code != MPI_SUCCESS)
-            return code;
-    }
-    return *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : MPI_SUCCESS;
+    int code = repair(comm);
+    return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
 }
 
 RF_API int RF_Repair(MPI_Comm *comm)
@@ -246,10 +283,10 @@ RF_API int RF_End(MPI_Comm *comm)
     if (!job.running)
         return RF_ERR_ARGUMENT;
     enter_phase("agree");
-    int flag = 1, code = agree_unless_revoked(*comm, &flag);
+    int flag = 1, code = agree_unless_revoked(*comm, &flag, 0);
     if (code != MPI_SUCCESS)
         return code;
-    PMPI_Comm_free(comm);
+    free_comm(comm);
     release_spares();
     return MPI_SUCCESS;
 }

@@ -33,7 +33,7 @@ static int outcome(int code, int agreed_code, int votes)
 
 int settle_all(MPI_Comm comm, int code)
 {
-    int votes = vote(code), agreed = agree_unless_revoked(comm, &votes);
+    int votes = vote(code), agreed = agree_unless_revoked(comm, &votes, PATIENCE_S);
     return outcome(code, agreed, votes);
 }
 
@@ -62,6 +62,7 @@ struct pending {
     MPI_Comm comm;
     MPI_Request call, agreement, own;
     int code, votes, agreed;
+    double revoked_at;
     bool given_up; /* the agreement may still write here */
     enum { CALLING, CALLED, AGREEING, AGREED } stage;
     struct pending *next; /* of those that are not agreed upon */
@@ -171,7 +172,9 @@ static void advance(struct pending *own)
         own->agreed = PMPI_Test(&own->agreement, &done, MPI_STATUS_IGNORE);
         if (done || own->agreed != MPI_SUCCESS) {
             own->stage = AGREED;
-        } else if (is_revoked(own->comm)) {
+        } else if (is_revoked(own->comm) && own->revoked_at == 0) {
+            own->revoked_at = wall_s();
+        } else if (own->revoked_at > 0 && wall_s() >= own->revoked_at + PATIENCE_S) {
             own->agreed = MPIX_ERR_REVOKED;
             own->given_up = true;
             own->stage = AGREED;

@@ -1,0 +1,20 @@
+/* Communicators that are being made.
+ *
+ * Open MPI 5.0 crashes when it learns that a process has failed, or that somebody has revoked, while a communicator with that
+ * process is half made: `ompi_comm_revoke_local` calls collective functions that it has not got yet. This library puts itself
+ * before that function and holds such news back until the communicator is there. */
+#ifndef RUNFLAT_YOUNG_H
+#define RUNFLAT_YOUNG_H
+
+#include <mpi.h>
+
+/* Before a call that makes a communicator. */
+void begin_making(void);
+
+/* After it: `code` is what it returned, and is returned. */
+int end_making(int code, MPI_Comm made);
+
+/* A communicator is freed. */
+void forget_made(MPI_Comm comm);
+
+#endif

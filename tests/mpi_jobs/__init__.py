@@ -1,0 +1,1 @@
+"""MPI jobs in which processes die, judged by what they print and note."""

@@ -1,0 +1,111 @@
+"""One MPI job: started, given a limit, and what is left of it ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .parts import Parts
+
+CRASH_WORDS = ("segmentation fault", "signal: aborted", "erroneous", "assertion", "caught signal")
+"""What a crash prints, in lower case."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What became of a job."""
+
+    text: str
+    status: int
+    in_time: bool
+    seconds: float
+    events: list[dict[str, Any]]
+    left_behind: list[int] = field(default_factory=list)
+
+    def ranks(self, event: str) -> set[int]:
+        """Ranks of the world that noted an event."""
+        return {one["rank"] for one in self.events if one["event"] == event}
+
+    def first(self, event: str) -> float:
+        """When an event was noted first, in seconds since the epoch."""
+        return min(one["t"] for one in self.events if one["event"] == event)
+
+    @property
+    def crash_words(self) -> list[str]:
+        """Lines that tell of a crash."""
+        return [line for line in self.text.splitlines() if any(w in line.lower() for w in CRASH_WORDS)]
+
+
+def run_job(
+    parts: Parts,
+    world: int,
+    program: list[str],
+    *,
+    spares: int = 0,
+    kill: str = "",
+    stop: str = "",
+    limit_s: float = 60.0,
+    environment: dict[str, str] | None = None,
+) -> Ended:
+    """Run a program on so many processes; `kill` and `stop` as RUNFLAT_KILL and RUNFLAT_STOP have them."""
+    with tempfile.TemporaryDirectory(prefix="rf-events-") as events:
+        settings = {
+            "RUNFLAT_EVENTS": events,
+            "RUNFLAT_SPARES": str(spares),
+            "RUNFLAT_KILL": kill,
+            "RUNFLAT_STOP": stop,
+            "RUNFLAT_POLICY_LIBRARY": str(parts.policy),
+            "RUNFLAT_STEP_LIMIT_S": "30",
+        } | (environment or {})
+        exported = [word for name in settings for word in ("-x", name)]
+        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        line = [str(parts.mpirun), *root, "--oversubscribe", "--bind-to", "none", "--with-ft", "ulfm"]
+        begin = time.monotonic()
+        child = subprocess.Popen(
+            [*line, "-n", str(world), *exported, *program],
+            env=os.environ | settings,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            text, _ = child.communicate(timeout=limit_s)
+            in_time = True
+        except subprocess.TimeoutExpired:
+            in_time = False
+            os.killpg(child.pid, signal.SIGKILL)
+            text, _ = child.communicate()
+        left = processes_of(events)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        noted = [
+            json.loads(line)
+            for file in Path(events).iterdir()
+            for line in file.read_text(encoding="utf-8").splitlines()
+        ]
+    noted.sort(key=lambda one: one["t"])
+    seconds = time.monotonic() - begin
+    return Ended(text.decode(errors="replace"), child.returncode, in_time, seconds, noted, left)
+
+
+def processes_of(events: str) -> list[int]:
+    """Processes of the job whose events go to a folder: those that have it in their environment, and are no zombies."""
+    mark = f"RUNFLAT_EVENTS={events}".encode()
+    found = []
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            own = mark in (folder / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if own:
+            found.append(int(folder.name))
+    return found

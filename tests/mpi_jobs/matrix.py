@@ -1,0 +1,112 @@
+"""The kill matrix: who dies, and in which phase; every job must end with the right data.
+
+    python -m mpi_jobs.matrix [--ranks 8] [--repeats 20] [--seed 1] [--who one] [--phase repair]     (in tests/)
+
+Each cell is repeated with kill times drawn from the seed; a cell that fails prints its kills, so that it can be run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from .job import Ended, run_job
+from .parts import Parts, build
+
+WHO = ("one", "several", "half", "rank0")
+PHASES = ("time", "checkpoint", "restore", "shrink", "agree", "repair", "finalize")
+"""`time`: in whatever is under way, mostly point-to-point calls; the others are phases of the library."""
+
+STEPS = 150
+"""Steps of the program: some 0.3 s."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One job: so many ranks and spares, and who is killed when."""
+
+    ranks: int
+    spares: int
+    kill: str
+
+    @property
+    def world(self) -> int:
+        """Processes."""
+        return self.ranks + self.spares
+
+
+def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
+    """Kills of a cell of the matrix."""
+    spares = {"one": 2, "several": 3, "half": ranks // 2 + 1, "rank0": 2}[who]
+    victims = {
+        "one": lambda: [random.randrange(1, ranks)],
+        "several": lambda: random.sample(range(ranks + spares), 2),
+        "half": lambda: random.sample(range(ranks), ranks // 2),
+        "rank0": lambda: [0],
+    }[who]()
+    kills = []
+    if phase in ("shrink", "repair", "restore"):
+        # Somebody else dies first: only then there is a recovery.
+        first = random.choice([rank for rank in range(ranks) if rank not in victims])
+        kills.append(f"{first}@{random.uniform(0.05, 0.3):.3f}")
+        spares += 1
+    for victim in victims:
+        within = random.choice([0.0, 0.0, random.uniform(0, 0.003)])
+        when = f"{random.uniform(0.05, 0.4):.4f}" if phase == "time" else f"{phase}+{within:.5f}"
+        kills.append(f"{victim}@{when}")
+    return Cell(ranks, spares, ",".join(kills))
+
+
+def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
+    """Run it; what is wrong with how it ended."""
+    program = [str(parts.program("examples/02_spares.c")), str(STEPS)]
+    ended = run_job(parts, cell.world, program, spares=cell.spares, kill=cell.kill)
+    wrong = []
+    if not ended.in_time:
+        wrong.append("it hung")
+    if f"{cell.ranks} ranks, {STEPS} steps, largest error 0\n" not in ended.text:
+        wrong.append("the result is not there")
+    silent = set(range(cell.world)) - ended.ranks("killed") - ended.ranks("finalized")
+    if silent:
+        wrong.append(f"processes {sorted(silent)} have not come to the end")
+    if ended.left_behind:
+        wrong.append(f"{len(ended.left_behind)} processes were left behind")
+    wrong.extend(ended.crash_words[:3])
+    return ended, wrong
+
+
+def main() -> int:
+    """Run the whole matrix, or a part."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ranks", type=int, default=8)
+    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--who", choices=WHO)
+    parser.add_argument("--phase", choices=PHASES)
+    given = parser.parse_args()
+    bad = jobs = without = 0
+    with tempfile.TemporaryDirectory(prefix="rf-matrix-") as folder:
+        parts = build(Path(folder))
+        for who in [given.who] if given.who else WHO:
+            for phase in [given.phase] if given.phase else PHASES:
+                wrong_here = 0
+                for repeat in range(given.repeats):
+                    cell = draw(given.ranks, who, phase, Random(f"{given.seed} {who} {phase} {repeat}"))
+                    ended, wrong = run_cell(parts, cell)
+                    jobs += 1
+                    without += not ended.ranks("killed")
+                    wrong_here += bool(wrong)
+                    if wrong:
+                        print(f"{cell}: {'; '.join(wrong)}\n{ended.text[-2000:]}", flush=True)
+                bad += wrong_here
+                print(f"{given.ranks} ranks, {who} in {phase}: {given.repeats - wrong_here} of {given.repeats}", flush=True)  # fmt: skip
+    print(f"seed {given.seed}: {jobs - bad} of {jobs} jobs recovered; in {without} nobody died in time")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

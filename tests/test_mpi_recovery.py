@@ -1,0 +1,110 @@
+"""MPI jobs that lose processes: a sample of the kill matrix, error range and uniformity, on the real MPI."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+import pytest
+
+from mpi_jobs import matrix
+from mpi_jobs.job import run_job
+from mpi_jobs.parts import Missing, Parts, build
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
+    try:
+        return build(tmp_path_factory.mktemp("mpi"))
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+def test_spares_change_nothing_while_nobody_fails(parts: Parts) -> None:
+    _, wrong = matrix.run_cell(parts, matrix.Cell(ranks=4, spares=2, kill=""))
+    assert not wrong
+
+
+@pytest.mark.parametrize("phase", matrix.PHASES)
+@pytest.mark.parametrize("who", matrix.WHO)
+def test_every_rank_is_back_with_its_data(parts: Parts, who: str, phase: str) -> None:
+    cell = matrix.draw(4, who, phase, Random(f"1 {who} {phase} 0"))
+    ended, wrong = matrix.run_cell(parts, cell)
+    assert not wrong, (cell, ended.text)
+    assert ended.ranks("killed") or who == "several", "nobody died"
+
+
+def test_eight_ranks_lose_half_of_them(parts: Parts) -> None:
+    cell = matrix.draw(8, "half", "time", Random("1"))
+    ended, wrong = matrix.run_cell(parts, cell)
+    assert not wrong, ended.text
+    assert len(ended.ranks("killed")) == 4
+
+
+def test_a_spare_takes_over_the_rank(parts: Parts) -> None:
+    ended, wrong = matrix.run_cell(parts, matrix.Cell(ranks=4, spares=2, kill="1@0.15"))
+    assert not wrong, ended.text
+    # The last two processes are the spares, and the nearest one takes over.
+    assert ended.ranks("took_over") == {4}
+    assert ended.ranks("restored") >= {0, 2, 3, 4}
+
+
+def test_without_spares_the_job_goes_on_smaller(parts: Parts) -> None:
+    program = [str(parts.program("examples/02_spares.c")), "60"]
+    ended = run_job(parts, 3, program, kill="1@0.05", environment={"RUNFLAT_ON_EXHAUSTED": "stop"})
+    # The rod would lose a part of itself, so this program cannot go on: it is to stop, and all see that alike.
+    assert ended.in_time
+    assert ended.ranks("killed") == {1}
+    assert "largest error" not in ended.text
+
+
+def test_a_stopped_process_is_fenced(parts: Parts) -> None:
+    program = [str(parts.program("examples/02_spares.c")), "150"]
+    ended = run_job(parts, 6, program, spares=2, stop="2@0.2")
+    assert "4 ranks, 150 steps, largest error 0" in ended.text
+    assert ended.ranks("stopped") == {2}
+    assert not ended.left_behind
+    assert ended.first("fenced") - ended.first("stopped") < 1.5
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "where", "word"),
+    [
+        ("mpix_error_range", "local", "outside", "SUCCESS"),
+        ("mpix_error_range", "universe", "outside", "REVOKED"),
+        ("mpix_error_scope", "global", "outside", "REVOKED"),
+        ("mpix_assert_error_scope", "group", "outside", "SUCCESS"),
+        ("mpi_error_range", "group", "inside", "REVOKED"),
+    ],
+)
+def test_failures_in_the_range_interrupt(
+    parts: Parts, key: str, value: str, where: str, word: str
+) -> None:
+    ended = run_job(parts, 6, [str(parts.program("tests/range.c")), key, value, where])
+    read = "universe" if value == "global" else value
+    found = re.search(rf"range {read}: (\w+) after ([\d.]+) ms", ended.text)
+    assert found, ended.text
+    assert found[1] == word
+    assert word == "SUCCESS" or float(found[2]) < 1000
+
+
+def test_a_range_that_there_is_not_is_refused(parts: Parts) -> None:
+    ended = run_job(
+        parts, 4, [str(parts.program("tests/range.c")), "mpix_error_range", "all", "inside"]
+    )
+    assert "`all` is none of local, group, universe" in ended.text
+
+
+@pytest.mark.parametrize("ahead", [0, 1, 8])
+def test_uniform_collectives_fail_at_the_same_call_everywhere(parts: Parts, ahead: int) -> None:
+    program = [str(parts.program("tests/uniform.c")), "coll", str(ahead)]
+    ended = run_job(parts, 8, program)
+    assert re.search(r"first error at call 51 to 51, class (\d+) to \1: uniform", ended.text), (
+        ended.text
+    )
+
+
+def test_collectives_that_are_not_uniform_differ(parts: Parts) -> None:
+    """The fault is real: without the mode, processes see it at different calls."""
+    ended = run_job(parts, 8, [str(parts.program("tests/uniform.c")), "local"])
+    assert "not uniform" in ended.text
