@@ -1,0 +1,126 @@
+/* runflat: recovery for MPI programs on a stock MPI with fault tolerance (Open MPI 5, `mpirun --with-ft ulfm`).
+ *
+ * The shape of a program that survives (examples/ builds it up step by step):
+ *
+ *     MPI_Init(&argc, &argv);
+ *     MPI_Comm comm;
+ *     RF_Init(RF_SPARES_FROM_LAUNCH, &comm);          // spares sleep in here until they are needed
+ *     if (comm != MPI_COMM_NULL) {
+ *         RF_Protect(0, field, bytes);
+ *         int64_t step = 0;
+ *         int code = RF_Restore(comm, &step);         // a spare that took over gets the data of its rank
+ *         for (;;) {
+ *             if (code == RF_ERR_NO_CHECKPOINT) {
+ *                 first_values(comm, field);
+ *                 code = RF_Checkpoint(comm, step = 0);
+ *             }
+ *             for (; code == MPI_SUCCESS && step < steps; step++) {
+ *                 code = compute(comm, field);
+ *                 if (code == MPI_SUCCESS) code = RF_Checkpoint(comm, step + 1);
+ *             }
+ *             if (code == MPI_SUCCESS) code = RF_End(&comm);
+ *             if (code == MPI_SUCCESS) break;
+ *             if (RF_Repair(&comm) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
+ *             code = RF_Restore(comm, &step);
+ *         }
+ *     }
+ *     MPI_Finalize();
+ *
+ * All functions return MPI_SUCCESS, an MPI error class, or one of the codes below; they never call an error handler.
+ * RF_* calls of one process come from one thread at a time. */
+#ifndef RUNFLAT_H
+#define RUNFLAT_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define RF_API __attribute__((visibility("default")))
+#else
+#define RF_API
+#endif
+
+/* Codes beside MPI's own; no MPI error class is negative. */
+enum {
+    RF_ERR_NO_SPARE = -101,    /* no spare is left for a failed rank, and the job is to stop then */
+    RF_ERR_DATA_LOST = -102,   /* a rank's checkpoint went down with all processes that held it */
+    RF_ERR_NO_CHECKPOINT = -103, /* there is no complete version to go back to */
+    RF_ERR_UNPROTECTED = -104, /* this MPI cannot recover, or was started without fault tolerance */
+    RF_ERR_ARGUMENT = -105     /* wrong use; said on stderr */
+};
+
+/* As many spares as `runflat mpi run --spares` (RUNFLAT_SPARES) says; 0 without it. */
+#define RF_SPARES_FROM_LAUNCH (-1)
+
+/* What a communicator that RF_Repair gave back is like. */
+enum {
+    RF_SAME_SIZE = 0, /* every rank is there again, in the same order */
+    RF_SMALLER = 1    /* spares ran out and the job goes on with fewer ranks, in the old order without the lost ones */
+};
+
+/* Splits the processes of MPI_COMM_WORLD into ranks and spares. All processes of the world must call it, once, after MPI_Init.
+ *
+ * [in]  spares  how many processes to keep; which they are, and who will take over for whom, is what the launch says
+ *               (RUNFLAT_SHAPE, RUNFLAT_ALLOCATION, RUNFLAT_POLICY); by default the last ones, the nearest to a failed rank first
+ * [out] comm    for ranks a communicator of world size - spares processes, errors are returned; the caller gives it to
+ *               RF_Repair and RF_End and does not free it. A spare comes back when it takes over, with the repaired
+ *               communicator, or at the end of the job, with MPI_COMM_NULL.
+ *
+ * MPI_SUCCESS; RF_ERR_ARGUMENT if there are not more processes than spares, or what the launch says does not fit;
+ * RF_ERR_UNPROTECTED. */
+RF_API int RF_Init(int spares, MPI_Comm *comm);
+
+/* Makes the communicator whole again after a failure: every rank in its place, failed ones replaced by spares. All live ranks
+ * come here, some because an operation told them of the failure, the others because this call interrupts theirs with
+ * MPI_ERR_REVOKED. Failures during the repair are repaired as well.
+ *
+ * [in,out] comm  the communicator of RF_Init; afterwards the repaired one (the old handle is gone). This process's rank in it
+ *                may be another than before if the policy slides ranks.
+ *
+ * MPI_SUCCESS (see RF_Shape); RF_ERR_NO_SPARE at all ranks alike, if the job is to stop when spares run out. */
+RF_API int RF_Repair(MPI_Comm *comm);
+
+/* RF_SAME_SIZE or RF_SMALLER: what the last repair made of the communicator. */
+RF_API int RF_Shape(void);
+
+/* Names memory that belongs to the rank: what RF_Checkpoint keeps and RF_Restore brings back. All ranks name the same ids;
+ * sizes may differ between ranks. A rank that moves or takes over names its own memory before RF_Restore.
+ *
+ * [in] id      any number; naming it again replaces the memory
+ * [in] memory  the caller's, until it is named again or MPI_Finalize
+ * [in] bytes   its size */
+RF_API int RF_Protect(int id, void *memory, size_t bytes);
+
+/* Keeps the protected memory of all ranks as `version`: a copy here and one at another rank, on another host where there is
+ * one. Two phases: a version counts when all have it, so a failure meanwhile leaves the one before in force. Collective.
+ *
+ * [in] version  0 or more, and more than the last one that counts
+ *
+ * MPI_SUCCESS, or the class of the failure, at all ranks alike. */
+RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version);
+
+/* Brings back the last complete version at all ranks, and makes the copies that were lost with failed processes anew.
+ * Collective.
+ *
+ * [out] version  the version that memory has now; untouched unless MPI_SUCCESS is returned
+ *
+ * MPI_SUCCESS; RF_ERR_NO_CHECKPOINT if no version is complete yet; RF_ERR_DATA_LOST; all at all ranks alike. Or the class of
+ * a failure: repair, and restore again. */
+RF_API int RF_Restore(MPI_Comm comm, int64_t *version);
+
+/* Ends the protected part: all ranks are done. Spares are released. Collective.
+ *
+ * MPI_SUCCESS, comm is then MPI_COMM_NULL; or the class of a failure at all ranks alike: repair and go on, the spares are
+ * still there. */
+RF_API int RF_End(MPI_Comm *comm);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,387 @@
+/* Checkpoints in memory: each rank's protected memory here and at a partner on another host.
+ *
+ * A checkpoint is written beside the one before and counts when an agreement says that all have theirs: a failure in its
+ * midst leaves the one before in force at all ranks. What must travel after a repair follows from one table of who holds what,
+ * the same at all ranks. */
+#include "bounded.h"
+#include "copies.h"
+#include "inject.h"
+#include "runflat.h"
+#include "spares.h"
+#include "state.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory that the program has named. */
+struct region {
+    int id;
+    void *memory;
+    size_t bytes;
+};
+
+static struct region *regions;
+static int region_count;
+
+/* The ranks of a communicator, and who keeps whose second copy. */
+struct ring {
+    MPI_Comm comm;
+    int size, own; /* in `comm` */
+    int shift;     /* rank r keeps its second copy at r + shift */
+    int *number;   /* by rank: its first number */
+};
+
+/* A copy that goes from one rank of the communicator to another. */
+struct transfer {
+    int number, from, to;
+    size_t bytes;
+};
+
+/* What a process holds, for the table. */
+struct holding {
+    int64_t number, bytes; /* number -1: nothing */
+};
+
+RF_API int RF_Protect(int id, void *memory, size_t bytes)
+{
+    if (!memory && bytes > 0)
+        return RF_ERR_ARGUMENT;
+    for (int at = 0; at < region_count; at++) {
+        if (regions[at].id == id) {
+            regions[at] = (struct region){id, memory, bytes};
+            return MPI_SUCCESS;
+        }
+    }
+    struct region *more = realloc(regions, sizeof *regions * ((size_t)region_count + 1));
+    if (!more)
+        return MPI_ERR_NO_MEM;
+    regions = more;
+    regions[region_count++] = (struct region){id, memory, bytes};
+    return MPI_SUCCESS;
+}
+
+/* The shift that puts the most second copies on other hosts; the smallest of several. */
+static int best_shift(const struct ring *ring)
+{
+    int best = ring->size > 1 ? 1 : 0, most = -1;
+    for (int shift = 1; shift < ring->size; shift++) {
+        int apart = 0;
+        for (int rank = 0; rank < ring->size; rank++) {
+            int here = process_of(ring->number[rank]), there = process_of(ring->number[(rank + shift) % ring->size]);
+            apart += rf.place[here].host != rf.place[there].host;
+        }
+        if (apart > most)
+            most = apart, best = shift;
+        if (most == ring->size)
+            break;
+    }
+    return best;
+}
+
+static struct ring open_ring(MPI_Comm comm)
+{
+    struct ring ring = {.comm = comm};
+    PMPI_Comm_size(comm, &ring.size);
+    PMPI_Comm_rank(comm, &ring.own);
+    ring.number = malloc(sizeof(int) * (size_t)ring.size);
+    first_numbers(ring.number);
+    ring.shift = best_shift(&ring);
+    return ring;
+}
+
+static int partner(const struct ring *ring, int rank, int direction)
+{
+    return (rank + direction * ring->shift + ring->size) % ring->size;
+}
+
+static size_t snapshot_bytes(void)
+{
+    size_t bytes = 0;
+    for (int at = 0; at < region_count; at++)
+        bytes += sizeof(int64_t[2]) + regions[at].bytes;
+    return bytes;
+}
+
+/* Writes the protected memory down; false: there is no room. */
+static bool take_snapshot(int number, int64_t version)
+{
+    struct copy *copy = new_copy(number, version, snapshot_bytes());
+    if (!copy)
+        return false;
+    unsigned char *to = copy->data;
+    for (int at = 0; at < region_count; at++) {
+        int64_t head[2] = {regions[at].id, (int64_t)regions[at].bytes};
+        memcpy(to, head, sizeof head);
+        memcpy(to + sizeof head, regions[at].memory, regions[at].bytes);
+        to += sizeof head + regions[at].bytes;
+    }
+    copy->checksum = checksum_of(copy->data, copy->bytes);
+    return true;
+}
+
+/* Puts a snapshot back into the protected memory; false: that is not what was named. */
+static bool load_snapshot(const struct copy *copy)
+{
+    const unsigned char *from = copy->data, *end = from + copy->bytes;
+    if (checksum_of(copy->data, copy->bytes) != copy->checksum) {
+        say("the checkpoint of version %ld has changed in memory", (long)copy->version);
+        return false;
+    }
+    for (int at = 0; at < region_count; at++) {
+        int64_t head[2];
+        if (end - from < (ptrdiff_t)sizeof head)
+            return false;
+        memcpy(head, from, sizeof head);
+        if (head[0] != regions[at].id || head[1] != (int64_t)regions[at].bytes) {
+            say("memory %d of %zu bytes is protected now, memory %ld of %ld bytes was at the checkpoint; name the same",
+                regions[at].id, regions[at].bytes, (long)head[0], (long)head[1]);
+            return false;
+        }
+        memcpy(regions[at].memory, from + sizeof head, regions[at].bytes);
+        from += sizeof head + regions[at].bytes;
+    }
+    return from == end;
+}
+
+/* Waits for requests until all have ended, well or not: one that fails has the communicator revoked, so that the others end. */
+static bool finish(MPI_Comm comm, int count, MPI_Request *requests)
+{
+    bool good = true;
+    for (int at = 0; at < count; at++) {
+        if (PMPI_Wait(&requests[at], MPI_STATUS_IGNORE) == MPI_SUCCESS)
+            continue;
+        if (good)
+            PMPIX_Comm_revoke(comm);
+        good = false;
+    }
+    return good;
+}
+
+enum { PIECE = 1 << 30 };
+
+/* Begins to send or receive a copy in pieces that MPI can count; returns how many requests that took. */
+static int post(bool send, struct copy *copy, int other, int tag, MPI_Comm comm, MPI_Request *requests)
+{
+    int count = 0;
+    for (size_t at = 0; at < copy->bytes || count == 0; at += PIECE) {
+        size_t left = copy->bytes - at;
+        int bytes = left < PIECE ? (int)left : PIECE, code;
+        if (send)
+            code = PMPI_Isend(copy->data + at, bytes, MPI_BYTE, other, tag, comm, &requests[count]);
+        else
+            code = PMPI_Irecv(copy->data + at, bytes, MPI_BYTE, other, tag, comm, &requests[count]);
+        if (code != MPI_SUCCESS) {
+            PMPIX_Comm_revoke(comm);
+            requests[count] = MPI_REQUEST_NULL;
+        }
+        count++;
+    }
+    return count;
+}
+
+static int pieces(size_t bytes)
+{
+    return bytes == 0 ? 1 : (int)((bytes + PIECE - 1) / PIECE);
+}
+
+/* Carries copies of a version where they are to be; each process does its part. False: a failure, or no memory. */
+static bool carry(const struct ring *ring, int64_t version, int count, const struct transfer *transfers)
+{
+    int posted = 0, room = 0;
+    bool good = true;
+    for (int at = 0; at < count; at++)
+        room += (transfers[at].from == ring->own) + (transfers[at].to == ring->own) ? 2 * pieces(transfers[at].bytes) : 0;
+    MPI_Request *requests = malloc(sizeof *requests * (size_t)(room + 1));
+    for (int at = 0; at < count && good; at++) {
+        const struct transfer *one = &transfers[at];
+        struct copy *copy = NULL;
+        if (one->from == ring->own)
+            copy = find_copy(one->number, version);
+        else if (one->to == ring->own)
+            copy = new_copy(one->number, version, one->bytes);
+        else
+            continue;
+        good = copy != NULL;
+        int other = one->from == ring->own ? one->to : one->from;
+        if (good)
+            posted += post(one->from == ring->own, copy, other, one->number, ring->comm, requests + posted);
+    }
+    if (!good)
+        PMPIX_Comm_revoke(ring->comm);
+    good = finish(ring->comm, posted, requests) && good;
+    for (int at = 0; at < count && good; at++) {
+        struct copy *copy = transfers[at].to == ring->own ? find_copy(transfers[at].number, version) : NULL;
+        if (copy)
+            copy->checksum = checksum_of(copy->data, copy->bytes);
+    }
+    free(requests);
+    return good;
+}
+
+/* Whether all ranks are there and did well: the class of the failure if not. */
+static int settle(const struct ring *ring, bool good)
+{
+    enter_phase("agree");
+    int flag = good, code = PMPIX_Comm_agree(ring->comm, &flag);
+    if (code != MPI_SUCCESS)
+        return error_class(code);
+    return flag ? MPI_SUCCESS : MPIX_ERR_REVOKED;
+}
+
+/* Each rank tells the one that keeps its second copy how large that is; false: a failure. */
+static bool exchange_sizes(const struct ring *ring, size_t own, size_t *theirs)
+{
+    uint64_t sent = own, got = 0;
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    int to = partner(ring, ring->own, 1), from = partner(ring, ring->own, -1), tag = 32000;
+    PMPI_Irecv(&got, 1, MPI_UINT64_T, from, tag, ring->comm, &requests[0]);
+    PMPI_Isend(&sent, 1, MPI_UINT64_T, to, tag, ring->comm, &requests[1]);
+    bool good = finish(ring->comm, 2, requests);
+    *theirs = got;
+    return good;
+}
+
+/* Copies the own snapshot to the partner, and the other partner's here. */
+static bool share(const struct ring *ring, int64_t version)
+{
+    if (ring->shift == 0)
+        return true;
+    int to = partner(ring, ring->own, 1), from = partner(ring, ring->own, -1);
+    size_t own = find_copy(ring->number[ring->own], version)->bytes, theirs;
+    if (!exchange_sizes(ring, own, &theirs))
+        return false;
+    struct transfer both[2] = {{ring->number[ring->own], ring->own, to, own},
+                               {ring->number[from], from, ring->own, theirs}};
+    return carry(ring, version, 2, both);
+}
+
+RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
+{
+    if (!job_runs() || version <= last_version() || comm == MPI_COMM_NULL)
+        return RF_ERR_ARGUMENT;
+    double begin = wall_s();
+    enter_phase("checkpoint");
+    struct ring ring = open_ring(comm);
+    int own = ring.number[ring.own], other = ring.number[partner(&ring, ring.own, -1)];
+    int64_t before = last_version();
+    bool good = take_snapshot(own, version);
+    if (!good)
+        PMPIX_Comm_revoke(comm);
+    int code = settle(&ring, good && share(&ring, version));
+    keep_copies(code == MPI_SUCCESS ? version : before, own, other);
+    free(ring.number);
+    if (code == MPI_SUCCESS)
+        note_event_of("checkpoint", 1e3 * (wall_s() - begin), "version", (long)version);
+    return code;
+}
+
+/* Who holds which copies of a version: COPIES_MAX entries by rank. NULL: a failure. */
+static struct holding *who_holds(const struct ring *ring, int64_t version)
+{
+    struct holding own[COPIES_MAX];
+    struct holding *all = malloc(sizeof own * (size_t)ring->size);
+    for (int at = 0; at < COPIES_MAX; at++) {
+        bool has = copies[at].rank >= 0 && copies[at].version == version;
+        own[at] = (struct holding){has ? copies[at].rank : -1, has ? (int64_t)copies[at].bytes : 0};
+    }
+    if (PMPI_Allgather(own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, ring->comm) == MPI_SUCCESS)
+        return all;
+    PMPIX_Comm_revoke(ring->comm);
+    free(all);
+    return NULL;
+}
+
+/* What `rank` holds of the rank with a first number; NULL: nothing. */
+static const struct holding *held(const struct holding *all, int rank, int number)
+{
+    for (int at = 0; at < COPIES_MAX; at++)
+        if (all[rank * COPIES_MAX + at].number == number)
+            return &all[rank * COPIES_MAX + at];
+    return NULL;
+}
+
+/* The copies that must travel so that each rank has its own; -1: one is lost. */
+static int plan_homes(const struct ring *ring, const struct holding *all, struct transfer *plan)
+{
+    int count = 0;
+    for (int rank = 0; rank < ring->size; rank++) {
+        int number = ring->number[rank];
+        if (held(all, rank, number))
+            continue;
+        const struct holding *found = NULL;
+        for (int from = 0; from < ring->size && !found; from++)
+            if ((found = held(all, from, number)))
+                plan[count++] = (struct transfer){number, from, rank, (size_t)found->bytes};
+        if (!found)
+            return -1;
+    }
+    return count;
+}
+
+/* The copies that must travel so that each rank's second copy is where it belongs; each rank has its own. */
+static int plan_seconds(const struct ring *ring, const struct holding *all, struct transfer *plan)
+{
+    int count = 0;
+    for (int rank = 0; rank < ring->size && ring->shift > 0; rank++) {
+        int number = ring->number[rank], to = partner(ring, rank, 1);
+        const struct holding *found = NULL;
+        for (int at = 0; at < ring->size && !found; at++)
+            found = held(all, at, number);
+        if (!held(all, to, number))
+            plan[count++] = (struct transfer){number, rank, to, (size_t)found->bytes};
+    }
+    return count;
+}
+
+/* The last version that counts; -1: none. False: a failure. */
+static bool last_of_all(const struct ring *ring, int64_t *version)
+{
+    int64_t own = last_version();
+    if (PMPI_Allreduce(&own, version, 1, MPI_INT64_T, MPI_MAX, ring->comm) == MPI_SUCCESS)
+        return true;
+    PMPIX_Comm_revoke(ring->comm);
+    return false;
+}
+
+/* Brings copies home, loads them and renews what was lost; what it returns is the same at all ranks. */
+static int restore(const struct ring *ring, int64_t *version)
+{
+    int64_t last = -1;
+    int own = ring->number[ring->own], lost = 0, code;
+    bool good = last_of_all(ring, &last);
+    struct holding *all = good && last >= 0 ? who_holds(ring, last) : NULL;
+    struct transfer *plan = calloc((size_t)ring->size, sizeof *plan);
+    if (all) {
+        int count = plan_homes(ring, all, plan);
+        lost = count < 0;
+        good = lost || (carry(ring, last, count, plan) &&
+                        carry(ring, last, plan_seconds(ring, all, plan), plan) && load_snapshot(find_copy(own, last)));
+    }
+    code = settle(ring, good && (all || last < 0));
+    if (code == MPI_SUCCESS && last >= 0 && !lost) {
+        keep_copies(last, own, ring->number[partner(ring, ring->own, -1)]);
+        *version = last;
+    }
+    free(all);
+    free(plan);
+    if (code != MPI_SUCCESS)
+        return code;
+    return lost ? RF_ERR_DATA_LOST : last < 0 ? RF_ERR_NO_CHECKPOINT : MPI_SUCCESS;
+}
+
+RF_API int RF_Restore(MPI_Comm comm, int64_t *version)
+{
+    if (!job_runs() || comm == MPI_COMM_NULL)
+        return RF_ERR_ARGUMENT;
+    double begin = wall_s();
+    begin_step("RF_Restore");
+    enter_phase("restore");
+    struct ring ring = open_ring(comm);
+    int code = restore(&ring, version);
+    free(ring.number);
+    end_step();
+    if (code == MPI_SUCCESS)
+        note_event_of("restored", 1e3 * (wall_s() - begin), "version", (long)*version);
+    return code;
+}

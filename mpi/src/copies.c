@@ -1,0 +1,69 @@
+#include "copies.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct copy copies[COPIES_MAX] = {[0 ... COPIES_MAX - 1] = {.rank = -1}};
+
+struct copy *new_copy(int rank, int64_t version, size_t bytes)
+{
+    struct copy *copy = find_copy(rank, version);
+    if (copy)
+        drop_copy(copy);
+    for (int at = 0; at < COPIES_MAX; at++) {
+        if (copies[at].rank >= 0)
+            continue;
+        unsigned char *data = malloc(bytes ? bytes : 1);
+        if (!data)
+            return NULL;
+        copies[at] = (struct copy){rank, version, bytes, 0, data};
+        return &copies[at];
+    }
+    return NULL;
+}
+
+struct copy *find_copy(int rank, int64_t version)
+{
+    for (int at = 0; at < COPIES_MAX; at++)
+        if (copies[at].rank == rank && copies[at].version == version)
+            return &copies[at];
+    return NULL;
+}
+
+void drop_copy(struct copy *copy)
+{
+    free(copy->data);
+    *copy = (struct copy){.rank = -1};
+}
+
+void keep_copies(int64_t version, int first, int second)
+{
+    for (int at = 0; at < COPIES_MAX; at++) {
+        struct copy *copy = &copies[at];
+        if (copy->rank >= 0 && (copy->version != version || (copy->rank != first && copy->rank != second)))
+            drop_copy(copy);
+    }
+}
+
+int64_t last_version(void)
+{
+    int64_t last = -1;
+    for (int at = 0; at < COPIES_MAX; at++)
+        if (copies[at].rank >= 0 && copies[at].version > last)
+            last = copies[at].version;
+    return last;
+}
+
+uint64_t checksum_of(const unsigned char *data, size_t bytes)
+{
+    uint64_t sum = bytes, word;
+    size_t at = 0;
+    for (; at + sizeof word <= bytes; at += sizeof word) {
+        memcpy(&word, data + at, sizeof word);
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+        sum ^= sum >> 29;
+    }
+    for (; at < bytes; at++)
+        sum = (sum ^ data[at]) * 0x9e3779b97f4a7c15u;
+    return sum ^ sum >> 32;
+}

@@ -1,0 +1,40 @@
+/* Copies of ranks' protected memory that this process holds. */
+#ifndef RUNFLAT_COPIES_H
+#define RUNFLAT_COPIES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The protected memory of one rank at one version. */
+struct copy {
+    int rank; /* by its first number; -1: no copy */
+    int64_t version;
+    size_t bytes;
+    uint64_t checksum;
+    unsigned char *data;
+};
+
+/* Most copies that one process holds: its own and its partner's, before and after a checkpoint or a move. */
+enum { COPIES_MAX = 16 };
+
+extern struct copy copies[COPIES_MAX];
+
+/* An empty copy with room for `bytes`; NULL: no memory. */
+struct copy *new_copy(int rank, int64_t version, size_t bytes);
+
+/* The copy of a rank's memory at a version; NULL: not here. */
+struct copy *find_copy(int rank, int64_t version);
+
+/* Forgets a copy. */
+void drop_copy(struct copy *copy);
+
+/* Forgets all copies but those of `first` and `second` at `version`. */
+void keep_copies(int64_t version, int first, int second);
+
+/* The last version that is held here; -1: none. */
+int64_t last_version(void);
+
+/* What the data of a copy adds up to. */
+uint64_t checksum_of(const unsigned char *data, size_t bytes);
+
+#endif

@@ -1,0 +1,113 @@
+#include "fence.h"
+
+#include "state.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static atomic_bool watching;
+static pthread_t watcher;
+
+/* The state of a process as the kernel tells it ('T': stopped) and when it started, in ticks; 0: there is none. */
+static char look_at(pid_t pid, uint64_t *started)
+{
+    char path[64], line[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    char *read = fgets(line, sizeof line, file);
+    fclose(file);
+    /* The name stands in brackets and may hold anything; field 3 is next, field 22 the start. */
+    char *at = read ? strrchr(line, ')') : NULL, state = 0;
+    if (!at || sscanf(at + 1, " %c", &state) != 1)
+        return 0;
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    *started = at ? strtoull(at, NULL, 10) : 0;
+    return state;
+}
+
+uint64_t start_of(pid_t pid)
+{
+    uint64_t started = 0;
+    look_at(pid, &started);
+    return started;
+}
+
+/* The state of a process of the job; 0: it is gone, and if its number is in use again, by another one. */
+static char state_of(int rank)
+{
+    uint64_t started;
+    char state = look_at(rf.place[rank].pid, &started);
+    return state == 'Z' || state == 'X' || started != rf.place[rank].started ? 0 : state;
+}
+
+/* The next rank on this host after `rank` whose process is there; `rank` itself if there is no other. */
+static int next_here(int rank)
+{
+    for (int step = 1; step < rf.size; step++) {
+        int other = (rank + step) % rf.size;
+        if (is_here(other) && state_of(other))
+            return other;
+    }
+    return rank;
+}
+
+static void *watch(void *unused)
+{
+    (void)unused;
+    const char *given = getenv("RUNFLAT_STOPPED_S");
+    double allowed_s = given ? strtod(given, NULL) : 1.0;
+    struct timespec nap = {0, 100000000};
+    double since = 0;
+    int watched = next_here(rf.rank);
+    while (atomic_load(&watching)) {
+        nanosleep(&nap, NULL);
+        char state = watched == rf.rank ? 0 : state_of(watched);
+        if (!state) {
+            watched = next_here(rf.rank);
+            since = 0;
+        } else if (state != 'T') {
+            since = 0;
+        } else if (since == 0) {
+            since = wall_s();
+        } else if (wall_s() - since >= allowed_s - 0.1 && atomic_load(&watching)) {
+            note_event_of("fenced", 1e3 * (wall_s() - since), "of", watched);
+            kill(rf.place[watched].pid, SIGKILL);
+            since = 0;
+        }
+    }
+    return NULL;
+}
+
+void watch_neighbour(void)
+{
+    atomic_store(&watching, true);
+    if (next_here(rf.rank) == rf.rank || pthread_create(&watcher, NULL, watch, NULL) != 0)
+        atomic_store(&watching, false);
+}
+
+void stop_watching(void)
+{
+    if (atomic_exchange(&watching, false))
+        pthread_join(watcher, NULL);
+}
+
+void fence_others(MPI_Group kept)
+{
+    int *world = malloc(sizeof(int) * (size_t)rf.size), *there = malloc(sizeof(int) * (size_t)rf.size);
+    for (int rank = 0; rank < rf.size; rank++)
+        world[rank] = rank;
+    PMPI_Group_translate_ranks(rf.group, rf.size, world, kept, there);
+    for (int rank = 0; rank < rf.size; rank++)
+        if (there[rank] == MPI_UNDEFINED && is_here(rank) && state_of(rank))
+            kill(rf.place[rank].pid, SIGKILL);
+    free(world);
+    free(there);
+}

@@ -1,0 +1,11 @@
+/* Failures on purpose, for tests: a process kills or stops itself. */
+#ifndef RUNFLAT_INJECT_H
+#define RUNFLAT_INJECT_H
+
+/* Reads RUNFLAT_KILL and RUNFLAT_STOP: "3@1.5,5@shrink+0.002" is rank 3 after 1.5 s, rank 5 2 ms into its first shrink. */
+void arm_injections(void);
+
+/* Says that a phase begins: "checkpoint", "shrink", "agree", "repair", "restore", "finalize". */
+void enter_phase(const char *phase);
+
+#endif

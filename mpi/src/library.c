@@ -1,0 +1,120 @@
+/* Begin and end: what must be set before MPI starts, whether that MPI can recover at all, and an end that cannot hang.
+ *
+ * Open MPI 5.0 waits in MPI_Finalize for processes that are dead (a fence that counts them), and its collective component
+ * `han` crashes after failures on several nodes: the first is made asynchronous, the second left out. */
+#include "bounded.h"
+#include "fence.h"
+#include "inject.h"
+#include "spares.h"
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct state rf = {.world = MPI_COMM_NULL};
+
+/* What the user has set stays. */
+__attribute__((constructor)) static void before_mpi(void)
+{
+    setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
+    setenv("OMPI_MCA_coll", "^han,hcoll,portals4", 0);
+}
+
+/* Why recovery is not possible here; NULL: it is. */
+static const char *what_is_missing(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length, found = 0, *on = NULL;
+    PMPI_Get_library_version(version, &length);
+    if (!strstr(version, "Open MPI"))
+        return "this MPI is not Open MPI 5 or later, and has no fault tolerance that works";
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_FT, &on, &found);
+    if (!found || !*on)
+        return "fault tolerance is off: start with `mpirun --with-ft ulfm` (or `runflat mpi run`)";
+    return NULL;
+}
+
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return hash;
+}
+
+static void exchange_places(void)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    struct place own;
+    memset(&own, 0, sizeof own);
+    own.host = hash_of(host);
+    own.pid = getpid();
+    own.started = start_of(own.pid);
+    rf.place = calloc((size_t)rf.size, sizeof own);
+    PMPI_Allgather(&own, sizeof own, MPI_BYTE, rf.place, sizeof own, MPI_BYTE, rf.world);
+}
+
+static void after_init(void)
+{
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rf.rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &rf.size);
+    PMPI_Query_thread(&rf.threads);
+    const char *missing = what_is_missing();
+    if (missing) {
+        if (rf.rank == 0)
+            say("%s; the program runs unprotected", missing);
+        return;
+    }
+    PMPI_Comm_dup(MPI_COMM_WORLD, &rf.world);
+    PMPI_Comm_set_errhandler(rf.world, MPI_ERRORS_RETURN);
+    PMPI_Comm_group(rf.world, &rf.group);
+    exchange_places();
+    rf.ready = true;
+    note_event("started", -1);
+    watch_neighbour();
+    arm_injections();
+}
+
+__attribute__((visibility("default"))) int MPI_Init(int *argc, char ***argv)
+{
+    int code = PMPI_Init(argc, argv);
+    if (code == MPI_SUCCESS)
+        after_init();
+    return code;
+}
+
+__attribute__((visibility("default"))) int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int code = PMPI_Init_thread(argc, argv, required, provided);
+    if (code == MPI_SUCCESS)
+        after_init();
+    return code;
+}
+
+/* Waits until all that live have come here: a late word about a failure must not find a process half gone. */
+static void leave_together(void)
+{
+    int flag = 1;
+    while (PMPIX_Comm_agree(rf.world, &flag) != MPI_SUCCESS) {
+        int acknowledged;
+        PMPIX_Comm_ack_failed(rf.world, rf.size, &acknowledged);
+    }
+}
+
+__attribute__((visibility("default"))) int MPI_Finalize(void)
+{
+    if (!rf.ready)
+        return PMPI_Finalize();
+    enter_phase("finalize");
+    release_spares();
+    leave_together();
+    rf.ready = false;
+    stop_watching();
+    note_event("finalized", -1);
+    begin_step("MPI_Finalize");
+    int code = PMPI_Finalize();
+    end_step();
+    return code;
+}

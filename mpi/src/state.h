@@ -1,0 +1,63 @@
+/* What one process knows of its job. */
+#ifndef RUNFLAT_STATE_H
+#define RUNFLAT_STATE_H
+
+#include <mpi.h>
+#include <mpi-ext.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Where a process of the world runs. */
+struct place {
+    uint64_t host;    /* hash of its name */
+    uint64_t started; /* see `start_of` */
+    pid_t pid;
+};
+
+struct state {
+    bool ready;          /* between the end of MPI_Init and MPI_Finalize, with fault tolerance */
+    MPI_Comm world;      /* our own copy of MPI_COMM_WORLD: never revoked, errors are returned */
+    MPI_Group group;     /* of `world` */
+    int rank, size;      /* in `world` */
+    int threads;         /* level that MPI provides */
+    struct place *place; /* by rank of `world` */
+};
+
+extern struct state rf;
+
+/* Whether the process with a rank of the world runs on this host. */
+static inline bool is_here(int rank)
+{
+    return rf.place[rank].host == rf.place[rf.rank].host;
+}
+
+/* Notes an event with its duration in ms (negative: none) in this process's file; nothing without RUNFLAT_EVENTS. */
+void note_event(const char *event, double ms);
+
+/* The same with one more field. */
+void note_event_of(const char *event, double ms, const char *field, long value);
+
+/* Seconds since the epoch. */
+double wall_s(void);
+
+/* A word to the user on stderr, in one piece: "runflat: [rank 3] ...". */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The class of an error code. */
+static inline int error_class(int code)
+{
+    int class = code;
+    if (code != MPI_SUCCESS)
+        PMPI_Error_class(code, &class);
+    return class;
+}
+
+/* Whether an error says that processes failed or that somebody gave up a communicator. */
+static inline bool is_failure(int code)
+{
+    int class = error_class(code);
+    return class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_PROC_FAILED_PENDING || class == MPIX_ERR_REVOKED;
+}
+
+#endif
