@@ -97,9 +97,14 @@ def _checkout() -> Iterator[Path]:
 
 
 def policy_places() -> list[Path]:
-    """Where the policies are looked for: beside the package, then in a checkout's release build."""
+    """Where the policies are looked for: as named by the environment, beside the package, in a checkout's release build."""
+    named = os.environ.get("RUNFLAT_POLICY_LIBRARY")
     built = [root / "target" / "release" / POLICY_LIBRARY for root in _checkout()]
-    return [PACKAGE / "_policy" / POLICY_LIBRARY, *built]
+    return [
+        *([Path(named).absolute()] if named else []),
+        PACKAGE / "_policy" / POLICY_LIBRARY,
+        *built,
+    ]
 
 
 def find_policy_library() -> Path | None:

@@ -54,7 +54,7 @@ class Job:
     torus : bool
         The grid closes around.
     policy : str or None
-        Who takes over, as `hybrid(all)`.
+        Who takes over, as `hybrid(all)`; by default the nearest spare. Without a grid processes stand on a line, spares last.
     on_exhausted : str or None
         `shrink` or `stop`.
     hostfile : Path or None
@@ -102,8 +102,15 @@ class Job:
         if self.shape is None or self.allocation is None:
             if self.shape is not None or self.allocation is not None:
                 raise MpiError("--shape and --alloc go together: where ranks and spares stand")
-            if self.torus or self.policy is not None:
-                raise MpiError("--torus and --policy are for a grid: add --shape and --alloc")
+            if self.torus:
+                raise MpiError("--torus is for a grid: add --shape and --alloc")
+            if self.policy is not None:
+                if not self.spares:
+                    raise MpiError(
+                        "--policy says which spare takes over: add --spares, or --shape and --alloc"
+                    )
+                # Without a grid the processes stand on a line, the spares at its end.
+                check_substitution_policy(self.policy, 1)
             return self.spares or 0
         grid = SpareJob(read_shape(self.shape), self.allocation, torus=self.torus)
         if grid.is_pair:
@@ -163,14 +170,9 @@ def compose(
     events : Path, optional
         Folder for event files, seen by all hosts.
     policy_library : Path, optional
-        `librunflat_policy.so`, at this path on all hosts; needed for a grid.
+        `librunflat_policy.so`, at this path on all hosts; needed for spares.
     environment : mapping, optional
         By default that of this process.
-
-    Raises
-    ------
-    MpiError
-        If a grid is given and there is no policy library.
     """
     given = os.environ if environment is None else environment
     exported = {name: value for name, value in given.items() if name.startswith("RUNFLAT_")}

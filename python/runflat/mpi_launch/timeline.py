@@ -15,7 +15,7 @@ from pathlib import Path
 from runflat import __version__, _core
 from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.events import Event
-from runflat.mpi_launch.verdict import Failure, Verdict, milliseconds, ranges, summary
+from runflat.mpi_launch.verdict import Failure, Verdict, milliseconds, ranges, span, summary
 from runflat.report.mpi_timeline_model import TimelineEvent, TimelineFailure, TimelineReport
 from runflat.report.mpi_timeline_page import render_timeline
 from runflat.report.tables import NONE
@@ -110,7 +110,7 @@ class Timeline:
 
 ANSWERS = {
     "done": "The job came to its end, and nothing failed.",
-    "recovered": "Ranks failed, and the job came to its end without them.",
+    "recovered": "Ranks failed, and the job went on to its end.",
     "failed": "The job did not come to its end.",
     "limit": "The job was ended: its time had run out.",
     "interrupted": "The job was ended from outside.",
@@ -121,8 +121,8 @@ def _failure(one: Failure, begun: float) -> TimelineFailure:
     last = 0.0
     detected = NONE
     if one.detected_ms is not None:
-        first, last = one.detected_ms
-        detected = f"{milliseconds(first)} to {milliseconds(last)}"
+        last = one.detected_ms[1]
+        detected = span(one.detected_ms)
     repaired = NONE if one.repaired_ms is None else milliseconds(one.repaired_ms)
     shown = max(last, one.repaired_ms or 0.0)
     return TimelineFailure(one.rank, one.how, one.at - begun, detected, repaired, shown)

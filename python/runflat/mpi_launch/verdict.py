@@ -24,8 +24,8 @@ DONE, FINDING, LIMIT = 0, 1, 124
 ON_PURPOSE = ("killed", "stopped")
 REPORTS = ("failure_detected", "fenced")
 
-REPAIRS = ("repaired", "shrink")
-"""What ends a recovery: our own repair, or where a program does it by hand, its shrink."""
+REPAIRS = {"repaired": "recovered", "shrink": "shrunk"}
+"""What ends a recovery: a repair, or where there is none, a shrink; and how it is called."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,8 @@ class Failure:
         From then to the first and the last report of another rank; None if none reported it, or the failure's time is not known.
     repaired_ms : float or None
         From then until the last rank had repaired; None if there was no repair.
+    repair : str
+        `recovered`, `shrunk` where there was no more than that, or `not repaired`.
     """
 
     rank: int
@@ -51,6 +53,7 @@ class Failure:
     how: str
     detected_ms: tuple[float, float] | None
     repaired_ms: float | None
+    repair: str = "not repaired"
 
 
 @dataclass(frozen=True)
@@ -165,19 +168,19 @@ def find_failures(events: Sequence[Event]) -> list[Failure]:
         detected = None
         if is_exact and reports:
             detected = (1e3 * (min(reports) - at), 1e3 * (max(reports) - at))
-        failures.append(Failure(rank, at, how, detected, _repaired_ms(rank, at, events)))
+        failures.append(Failure(rank, at, how, detected, *_repair(rank, at, events)))
     return sorted(failures, key=lambda one: (one.at, one.rank))
 
 
-def _repaired_ms(rank: int, at: float, events: Sequence[Event]) -> float | None:
+def _repair(rank: int, at: float, events: Sequence[Event]) -> tuple[float | None, str]:
     """Time until the last of the others had ended the first repair after the failure."""
-    for kind in REPAIRS:
+    for kind, name in REPAIRS.items():
         after = [one for one in events if one.event == kind and one.rank != rank and one.t >= at]
         if after:
             # All take part in a repair: who begins after its first end is in a later one.
             same = [one.t for one in after if one.t - (one.ms or 0) / 1e3 <= after[0].t]
-            return 1e3 * (max(same) - at)
-    return None
+            return 1e3 * (max(same) - at), name
+    return None, "not repaired"
 
 
 def summary(verdict: Verdict) -> list[str]:
@@ -193,15 +196,17 @@ MOST_LINES = 12
 
 def _sentence(one: Failure, begun: float) -> str:
     when = f"rank {one.rank} {one.how} at {one.at - begun:.3f} s"
+    detected = "first reported then" if one.how == "failed" else "reported by nobody"
     if one.detected_ms is not None:
-        first, last = map(milliseconds, one.detected_ms)
-        span = first if first == last else f"{first} to {last}"
-        detected = f"detected after {span} ms"
-    else:
-        detected = "first reported then" if one.how == "failed" else "reported by nobody"
-    if one.repaired_ms is None:
-        return f"{when}; {detected}; not repaired"
-    return f"{when}; {detected}; recovered after {milliseconds(one.repaired_ms)} ms"
+        detected = f"detected after {span(one.detected_ms)} ms"
+    after = "" if one.repaired_ms is None else f" after {milliseconds(one.repaired_ms)} ms"
+    return f"{when}; {detected}; {one.repair}{after}"
+
+
+def span(ends: tuple[float, float]) -> str:
+    """Write the ends of a span in ms, once if they read the same."""
+    first, last = map(milliseconds, ends)
+    return first if first == last else f"{first} to {last}"
 
 
 def milliseconds(value: float) -> str:

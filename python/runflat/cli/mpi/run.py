@@ -33,7 +33,7 @@ from runflat.mpi_launch.verdict import DONE, judge, summary
 
 @click.command(
     context_settings={"allow_interspersed_args": False},
-    epilog="Example: runflat mpi run -n 4 --spares 1 --kill 2@1.5 --timeline run.html ./app",
+    epilog="Example: runflat mpi run -n 4 --kill 2@1.5 --timeline run.html ./app",
 )
 @click.argument(
     "words",
@@ -66,7 +66,7 @@ from runflat.mpi_launch.verdict import DONE, judge, summary
     "--alloc",
     "allocation",
     metavar="qD(r,s)|SHAPE",
-    help="Where spares are: 2D(1,1) keeps two sides of the grid.",
+    help="Where spares are, as in `runflat spares`: 2D(2,1) keeps two sides of the grid.",
 )
 @click.option(
     "--policy", help="Who takes over: 0D, 1D, ..., hybrid(all), optimal; as in `runflat spares`."
@@ -246,12 +246,14 @@ def _find_parts(mpirun: str | None, library: str | None, *, dry_run: bool) -> _P
 
 
 def _policies(job: Job) -> Path | None:
-    """Find the policies if the job needs them."""
+    """Find the policies if the job has spares: they say which one takes over."""
+    if job.spare_count == 0:
+        return None
     found = find_policy_library()
-    if job.shape is not None and found is None:
+    if found is None:
         places = " or ".join(map(str, policy_places()))
-        raise MpiError(f"--shape needs the library of policies, which is not in {places}")
-    return found if job.shape is not None else None
+        raise MpiError(f"spares need the library of policies, which is not at {places}")
+    return found
 
 
 def _split(options: tuple[str, ...]) -> list[str]:
