@@ -1,9 +1,11 @@
 """The code stands in the order the data flows."""
 
 import re
+import tomllib
 from pathlib import Path
 
 CORE = Path(__file__).parent.parent / "crates/core/src"
+POLICY = Path(__file__).parent.parent / "crates/policy"
 ROOTS = {"grid", "ids", "parallel", "units", "rng", "params", "registry", "traffic"}
 FLOW = ["machine", "faults", "recovery", "workload", "sim", "measure"]
 
@@ -32,6 +34,26 @@ def test_the_core_opens_no_file_socket_or_clock() -> None:
     for path in CORE.rglob("*.rs"):
         code = path.read_text().split("#[cfg(test)]\nmod tests")[0]
         assert path.name == "tests.rs" or not forbidden.search(code), path
+
+
+def test_the_policy_library_needs_the_core_alone_and_is_unsafe_in_one_file() -> None:
+    forbidden = re.compile(r"std::(fs|net|time|thread|process|env)\b|println!|eprintln!")
+    for path in (POLICY / "src").rglob("*.rs"):
+        code = path.read_text()
+        is_unsafe = re.search(r"\bunsafe [{f]|allow\(unsafe_code", code)
+        assert path.name == "abi.rs" or not is_unsafe, path
+        assert path.name == "tests.rs" or not forbidden.search(code), path
+    manifest = tomllib.loads((POLICY / "Cargo.toml").read_text())
+    assert set(manifest["dependencies"]) == {"runflat-core"}
+
+
+def test_the_policy_library_exports_what_its_header_declares() -> None:
+    header = (POLICY / "include/runflat_policy.h").read_text()
+    library = (POLICY / "src/abi.rs").read_text()
+    declared = re.findall(r"^[\w *]+\b(runflat_policy_\w+)\(", header, re.M)
+    assert declared == re.findall(r'extern "C" fn (runflat_policy_\w+)', library)
+    codes = dict(re.findall(r"RUNFLAT_(?:POLICY_)?(\w+) (?:= )?(-?\d+)\b", header))
+    assert codes == dict(re.findall(r"pub const (\w+): c_int = (-?\d+);", library))
 
 
 def test_the_report_imports_nothing_else_of_the_package() -> None:

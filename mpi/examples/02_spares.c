@@ -85,7 +85,7 @@ int main(int argc, char **argv)
         RF_Protect(0, cells, sizeof cells);
         int code = RF_Restore(comm, &step);
         for (;;) {
-            if (code == RF_ERR_NO_CHECKPOINT) {
+            if (code == RF_ERR_NO_CHECKPOINT || code == RF_ERR_DATA_LOST) {
                 MPI_Comm_rank(comm, &rank);
                 for (int at = 0; at < CELLS; at++)
                     cells[at] = first_value((long)rank * CELLS + at);

@@ -10,7 +10,7 @@
  *         int64_t step = 0;
  *         int code = RF_Restore(comm, &step);         // a spare that took over gets the data of its rank
  *         for (;;) {
- *             if (code == RF_ERR_NO_CHECKPOINT) {
+ *             if (code == RF_ERR_NO_CHECKPOINT || code == RF_ERR_DATA_LOST) {
  *                 first_values(comm, field);
  *                 code = RF_Checkpoint(comm, step = 0);
  *             }
@@ -109,8 +109,9 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version);
  *
  * [out] version  the version that memory has now; untouched unless MPI_SUCCESS is returned
  *
- * MPI_SUCCESS; RF_ERR_NO_CHECKPOINT if no version is complete yet; RF_ERR_DATA_LOST; all at all ranks alike. Or the class of
- * a failure: repair, and restore again. */
+ * MPI_SUCCESS; RF_ERR_NO_CHECKPOINT if no version is complete yet; RF_ERR_DATA_LOST if one was, and a rank's copies are all
+ * gone: there is none then any more, begin with the first values; all at all ranks alike. Or the class of a failure: repair,
+ * and restore again. */
 RF_API int RF_Restore(MPI_Comm comm, int64_t *version);
 
 /* Ends the protected part: all ranks are done. Spares are released. Collective.

@@ -3,6 +3,7 @@
  * A checkpoint is written beside the one before and counts when an agreement says that all have theirs: a failure in its
  * midst leaves the one before in force at all ranks. What must travel after a repair follows from one table of who holds what,
  * the same at all ranks. */
+#include "agree.h"
 #include "bounded.h"
 #include "copies.h"
 #include "inject.h"
@@ -23,6 +24,9 @@ struct region {
 
 static struct region *regions;
 static int region_count;
+
+/* The last version that this process knows to be complete; -1: none. */
+static int64_t complete = -1;
 
 /* The ranks of a communicator, and who keeps whose second copy. */
 struct ring {
@@ -223,10 +227,8 @@ static bool carry(const struct ring *ring, int64_t version, int count, const str
 static int settle(const struct ring *ring, bool good)
 {
     enter_phase("agree");
-    int flag = good, code = PMPIX_Comm_agree(ring->comm, &flag);
-    if (code != MPI_SUCCESS)
-        return error_class(code);
-    return flag ? MPI_SUCCESS : MPIX_ERR_REVOKED;
+    int flag = good, code = agree_unless_revoked(ring->comm, &flag);
+    return code == MPI_SUCCESS && !flag ? MPIX_ERR_REVOKED : code;
 }
 
 /* Each rank tells the one that keeps its second copy how large that is; false: a failure. */
@@ -258,18 +260,19 @@ static bool share(const struct ring *ring, int64_t version)
 
 RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
 {
-    if (!job_runs() || version <= last_version() || comm == MPI_COMM_NULL)
+    if (!job_runs() || version <= complete || comm == MPI_COMM_NULL)
         return RF_ERR_ARGUMENT;
     double begin = wall_s();
     enter_phase("checkpoint");
     struct ring ring = open_ring(comm);
     int own = ring.number[ring.own], other = ring.number[partner(&ring, ring.own, -1)];
-    int64_t before = last_version();
     bool good = take_snapshot(own, version);
     if (!good)
         PMPIX_Comm_revoke(comm);
     int code = settle(&ring, good && share(&ring, version));
-    keep_copies(code == MPI_SUCCESS ? version : before, own, other);
+    /* After a failure others may know that it is complete: it is kept beside the one before, and RF_Restore finds out. */
+    if (code == MPI_SUCCESS)
+        keep_copies(complete = version, own, other);
     free(ring.number);
     if (code == MPI_SUCCESS)
         note_event_of("checkpoint", 1e3 * (wall_s() - begin), "version", (long)version);
@@ -337,8 +340,7 @@ static int plan_seconds(const struct ring *ring, const struct holding *all, stru
 /* The last version that counts; -1: none. False: a failure. */
 static bool last_of_all(const struct ring *ring, int64_t *version)
 {
-    int64_t own = last_version();
-    if (PMPI_Allreduce(&own, version, 1, MPI_INT64_T, MPI_MAX, ring->comm) == MPI_SUCCESS)
+    if (PMPI_Allreduce(&complete, version, 1, MPI_INT64_T, MPI_MAX, ring->comm) == MPI_SUCCESS)
         return true;
     PMPIX_Comm_revoke(ring->comm);
     return false;
@@ -361,12 +363,14 @@ static int restore(const struct ring *ring, int64_t *version)
     code = settle(ring, good && (all || last < 0));
     if (code == MPI_SUCCESS && last >= 0 && !lost) {
         keep_copies(last, own, ring->number[partner(ring, ring->own, -1)]);
-        *version = last;
+        *version = complete = last;
     }
     free(all);
     free(plan);
     if (code != MPI_SUCCESS)
         return code;
+    if (lost)
+        keep_copies(complete = -1, -1, -1);
     return lost ? RF_ERR_DATA_LOST : last < 0 ? RF_ERR_NO_CHECKPOINT : MPI_SUCCESS;
 }
 

@@ -45,15 +45,6 @@ void keep_copies(int64_t version, int first, int second)
     }
 }
 
-int64_t last_version(void)
-{
-    int64_t last = -1;
-    for (int at = 0; at < COPIES_MAX; at++)
-        if (copies[at].rank >= 0 && copies[at].version > last)
-            last = copies[at].version;
-    return last;
-}
-
 uint64_t checksum_of(const unsigned char *data, size_t bytes)
 {
     uint64_t sum = bytes, word;

@@ -31,9 +31,6 @@ void drop_copy(struct copy *copy);
 /* Forgets all copies but those of `first` and `second` at `version`. */
 void keep_copies(int64_t version, int first, int second);
 
-/* The last version that is held here; -1: none. */
-int64_t last_version(void);
-
 /* What the data of a copy adds up to. */
 uint64_t checksum_of(const unsigned char *data, size_t bytes);
 

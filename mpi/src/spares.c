@@ -6,6 +6,7 @@
  * repair) or `bell` (the end): being revoked is what a process can see without taking part in anything. */
 #include "spares.h"
 
+#include "agree.h"
 #include "bounded.h"
 #include "fence.h"
 #include "inject.h"
@@ -106,10 +107,10 @@ static int repair(MPI_Comm *ranks)
     double begin = wall_s();
     begin_step("repair");
     enter_phase("repair");
-    if (*ranks != MPI_COMM_NULL) {
+    /* The old communicator may have an agreement pending, so it is not freed. */
+    if (*ranks != MPI_COMM_NULL)
         PMPIX_Comm_revoke(*ranks);
-        PMPI_Comm_free(ranks);
-    }
+    *ranks = MPI_COMM_NULL;
     PMPIX_Comm_revoke(job.pool);
     for (;;) {
         MPI_Comm next = shrink_pool(), fresh = MPI_COMM_NULL;
@@ -121,6 +122,8 @@ static int repair(MPI_Comm *ranks)
             return RF_ERR_NO_SPARE;
         }
         bool made = split_ranks(next, &fresh) == MPI_SUCCESS;
+        if (!made)
+            PMPIX_Comm_revoke(next); /* who waits for this process in there comes out */
         if (all_agree(next, made)) {
             *ranks = fresh;
             break;
@@ -138,13 +141,6 @@ static void progress(void)
 {
     int arrived;
     PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, rf.world, &arrived, MPI_STATUS_IGNORE);
-}
-
-static bool is_revoked(MPI_Comm comm)
-{
-    int revoked = 0;
-    PMPIX_Comm_is_revoked(comm, &revoked);
-    return revoked;
 }
 
 /* A spare waits until it takes over a rank, or until the end. */
@@ -244,9 +240,9 @@ RF_API int RF_End(MPI_Comm *comm)
     if (!job.running)
         return RF_ERR_ARGUMENT;
     enter_phase("agree");
-    int flag = 1, code = PMPIX_Comm_agree(*comm, &flag);
+    int flag = 1, code = agree_unless_revoked(*comm, &flag);
     if (code != MPI_SUCCESS)
-        return error_class(code);
+        return code;
     PMPI_Comm_free(comm);
     release_spares();
     return MPI_SUCCESS;

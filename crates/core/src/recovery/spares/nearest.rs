@@ -107,9 +107,9 @@ impl Search<'_> {
         let (above, below) = (up.nearest(free, at), down.nearest(free, at));
         let least = above.unwrap_or(u32::MAX).min(below.unwrap_or(u32::MAX));
         for (line, steps) in [(up, above), (down, below)] {
-            // Both ways to the same node are one.
-            let twice = !line.up && up.wraps && 2 * least == up.length;
-            if steps == Some(least) && !twice {
+            // Both ways to the same node are one; where there is no way, `least` cannot be doubled.
+            let twice = |least| !line.up && up.wraps && 2 * least == up.length;
+            if steps.is_some_and(|steps| steps == least && !twice(steps)) {
                 let node = NodeId(prefix + line.coordinate(at, least) * stride);
                 self.candidate(node, spent + least, shared);
             }

@@ -205,6 +205,13 @@ proptest! {
     }
 }
 
+#[test]
+fn a_full_ring_has_no_nearest_node() {
+    let (occupancy, _) = start(&[4], true, "1D(1,0)");
+    let mut stream = Seed(1).stream("test", 0);
+    assert_eq!(nearest::nearest(&occupancy, NodeId(1), Tie::Lowest, &mut stream), None);
+}
+
 /// Failures in the diagonal find spares on both sides equally far away: "the spare nodes must be chosen from alternating sides".
 #[test]
 fn sides_take_turns() {

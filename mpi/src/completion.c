@@ -1,0 +1,135 @@
+#include "completion.h"
+
+#include "range.h"
+#include "state.h"
+#include "uniform.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* Whether calls must watch: a communicator has a range, or a collective call is still to be agreed upon. */
+static bool must_watch(void)
+{
+    return rf.ready && (atomic_load_explicit(&ranged_count, memory_order_relaxed) > 0 ||
+                        atomic_load_explicit(&agreeing_count, memory_order_relaxed) > 0);
+}
+
+/* What a wait does between two looks at its requests. */
+static void do_others(unsigned turn)
+{
+    if (turn % 64 == 0 && atomic_load_explicit(&ranged_count, memory_order_relaxed) > 0)
+        look_for_failures();
+    if (atomic_load_explicit(&agreeing_count, memory_order_relaxed) > 0)
+        advance_agreements();
+}
+
+/* Errors of requests that are ours belong to the communicator of the collective call; MPI would give them to the handler of
+ * MPI_COMM_WORLD. */
+struct errors {
+    MPI_Comm owner;
+    MPI_Errhandler world;
+};
+
+static struct errors take_errors(int count, const MPI_Request requests[])
+{
+    struct errors errors = {owner_of(count, requests), MPI_ERRHANDLER_NULL};
+    if (errors.owner != MPI_COMM_NULL)
+        errors.world = hold_errors(MPI_COMM_WORLD);
+    return errors;
+}
+
+static int give_errors(struct errors errors, int code)
+{
+    if (errors.owner == MPI_COMM_NULL)
+        return code;
+    release_errors(MPI_COMM_WORLD, errors.world, MPI_SUCCESS);
+    if (code != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(errors.owner, code);
+    return code;
+}
+
+/* Repeats CALL, which sets DONE, until that is true or an error comes. */
+#define UNTIL(DONE, CALL, COUNT, REQUESTS)                                                                                \
+    struct errors errors = take_errors(COUNT, REQUESTS);                                                                  \
+    int code = MPI_SUCCESS;                                                                                               \
+    for (unsigned turn = 0; code == MPI_SUCCESS && !(DONE); turn++) {                                                     \
+        do_others(turn);                                                                                                  \
+        code = CALL;                                                                                                      \
+    }                                                                                                                     \
+    return give_errors(errors, code)
+
+/* Makes CALL once. */
+#define ONCE(CALL, COUNT, REQUESTS)                                                                                       \
+    struct errors errors = take_errors(COUNT, REQUESTS);                                                                  \
+    do_others(0);                                                                                                         \
+    return give_errors(errors, CALL)
+
+int wait_watching(MPI_Request *request, MPI_Status *status)
+{
+    int done = 0;
+    UNTIL(done, PMPI_Test(request, &done, status), 1, request);
+}
+
+EXPORTED int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    return must_watch() ? wait_watching(request, status) : PMPI_Wait(request, status);
+}
+
+EXPORTED int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    if (!must_watch())
+        return PMPI_Waitall(count, requests, statuses);
+    int done = 0;
+    UNTIL(done, PMPI_Testall(count, requests, &done, statuses), count, requests);
+}
+
+EXPORTED int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
+{
+    if (!must_watch())
+        return PMPI_Waitany(count, requests, index, status);
+    int done = 0;
+    UNTIL(done, PMPI_Testany(count, requests, index, &done, status), count, requests);
+}
+
+EXPORTED int MPI_Waitsome(int count, MPI_Request requests[], int *ended, int indices[], MPI_Status statuses[])
+{
+    if (!must_watch())
+        return PMPI_Waitsome(count, requests, ended, indices, statuses);
+    *ended = 0;
+    UNTIL(*ended, PMPI_Testsome(count, requests, ended, indices, statuses), count, requests);
+}
+
+EXPORTED int MPI_Test(MPI_Request *request, int *done, MPI_Status *status)
+{
+    if (!must_watch())
+        return PMPI_Test(request, done, status);
+    ONCE(PMPI_Test(request, done, status), 1, request);
+}
+
+EXPORTED int MPI_Testall(int count, MPI_Request requests[], int *done, MPI_Status statuses[])
+{
+    if (!must_watch())
+        return PMPI_Testall(count, requests, done, statuses);
+    ONCE(PMPI_Testall(count, requests, done, statuses), count, requests);
+}
+
+EXPORTED int MPI_Testany(int count, MPI_Request requests[], int *index, int *done, MPI_Status *status)
+{
+    if (!must_watch())
+        return PMPI_Testany(count, requests, index, done, status);
+    ONCE(PMPI_Testany(count, requests, index, done, status), count, requests);
+}
+
+EXPORTED int MPI_Testsome(int count, MPI_Request requests[], int *ended, int indices[], MPI_Status statuses[])
+{
+    if (!must_watch())
+        return PMPI_Testsome(count, requests, ended, indices, statuses);
+    ONCE(PMPI_Testsome(count, requests, ended, indices, statuses), count, requests);
+}
+
+EXPORTED int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    if (modes_of(comm).range == RANGE_LOCAL)
+        return PMPI_Probe(source, tag, comm, status);
+    int found = 0;
+    UNTIL(found, PMPI_Iprobe(source, tag, comm, &found, status), 0, NULL);
+}

@@ -1,0 +1,146 @@
+#include "modes.h"
+
+#include "range.h"
+#include "state.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+atomic_int marked_count, ranged_count;
+
+struct marked {
+    MPI_Comm comm;
+    struct modes modes;
+};
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static struct marked *marked;
+static int room;
+
+/* The spellings of the paper's text, figure and listing, of its benchmarks, and of Open MPI's manual. */
+static const char *const range_keys[] = {"mpix_error_range", "mpix_error_scope", "mpix_assert_error_scope",
+                                         "mpi_error_range",  "mpi_error_scope",  "mpi_assert_error_scope"};
+static const char *const uniform_keys[] = {"mpix_error_uniform", "mpix_assert_error_uniform", "mpi_error_uniform",
+                                           "mpi_assert_error_uniform"};
+static const char *const range_names[] = {"local", "group", "universe"};
+static const char *const uniform_names[] = {"local", "create", "coll"};
+
+static struct marked *find(MPI_Comm comm)
+{
+    for (int at = 0; at < atomic_load(&marked_count); at++)
+        if (marked[at].comm == comm)
+            return &marked[at];
+    return NULL;
+}
+
+struct modes modes_of_marked(MPI_Comm comm)
+{
+    struct modes found = {RANGE_LOCAL, UNIFORM_LOCAL};
+    pthread_rwlock_rdlock(&lock);
+    const struct marked *own = find(comm);
+    if (own)
+        found = own->modes;
+    pthread_rwlock_unlock(&lock);
+    return found;
+}
+
+void set_modes(MPI_Comm comm, struct modes modes)
+{
+    bool plain = modes.range == RANGE_LOCAL && modes.uniform == UNIFORM_LOCAL;
+    pthread_rwlock_wrlock(&lock);
+    struct marked *own = find(comm);
+    int count = atomic_load(&marked_count);
+    if (!own && !plain) {
+        if (count == room) {
+            room = 2 * room + 8;
+            marked = realloc(marked, sizeof *marked * (size_t)room);
+        }
+        own = &marked[count];
+        *own = (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL}};
+        atomic_store(&marked_count, count + 1);
+    }
+    if (own) {
+        atomic_fetch_add(&ranged_count, (modes.range != RANGE_LOCAL) - (own->modes.range != RANGE_LOCAL));
+        own->modes = modes;
+        if (plain) {
+            *own = marked[atomic_load(&marked_count) - 1];
+            atomic_fetch_sub(&marked_count, 1);
+        }
+    }
+    pthread_rwlock_unlock(&lock);
+}
+
+void inherit_modes(MPI_Comm from, MPI_Comm to)
+{
+    if (to != MPI_COMM_NULL && atomic_load(&marked_count) > 0)
+        set_modes(to, modes_of_marked(from));
+}
+
+void each_ranged(bool (*tell)(MPI_Comm comm, enum range range, void *context), void *context)
+{
+    pthread_rwlock_rdlock(&lock);
+    for (int at = 0; at < atomic_load(&marked_count); at++)
+        if (marked[at].modes.range != RANGE_LOCAL && !tell(marked[at].comm, marked[at].modes.range, context))
+            break;
+    pthread_rwlock_unlock(&lock);
+}
+
+/* The number of the value of the first key that is there, -1 if it is none of `names`; `otherwise` without any. */
+static int read_key(MPI_Info info, const char *const *keys, int key_count, const char *const *names, int otherwise)
+{
+    for (int key = 0; key < key_count; key++) {
+        char value[MPI_MAX_INFO_VAL + 1];
+        int there = 0;
+        PMPI_Info_get(info, keys[key], MPI_MAX_INFO_VAL, value, &there);
+        if (!there)
+            continue;
+        for (int at = 0; at < 3; at++)
+            if (strcmp(value, names[at]) == 0)
+                return at;
+        if (names == range_names && strcmp(value, "global") == 0)
+            return RANGE_UNIVERSE;
+        say("%s: `%s` is none of %s, %s, %s", keys[key], value, names[0], names[1], names[2]);
+        return -1;
+    }
+    return otherwise;
+}
+
+int read_modes(MPI_Info info, struct modes *modes)
+{
+    if (info == MPI_INFO_NULL)
+        return MPI_SUCCESS;
+    int range = read_key(info, range_keys, 6, range_names, modes->range);
+    int uniform = read_key(info, uniform_keys, 4, uniform_names, modes->uniform);
+    if (range < 0 || uniform < 0)
+        return MPI_ERR_INFO_VALUE;
+    *modes = (struct modes){range, uniform};
+    return MPI_SUCCESS;
+}
+
+__attribute__((visibility("default"))) int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
+{
+    int code = PMPI_Comm_set_info(comm, info);
+    if (code != MPI_SUCCESS || !rf.ready)
+        return code;
+    struct modes modes = modes_of(comm);
+    code = read_modes(info, &modes);
+    if (code == MPI_SUCCESS) {
+        set_modes(comm, modes);
+        interrupt_if_hit(comm, modes.range);
+    } else {
+        PMPI_Comm_call_errhandler(comm, code);
+    }
+    return code;
+}
+
+__attribute__((visibility("default"))) int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info)
+{
+    int code = PMPI_Comm_get_info(comm, info);
+    if (code == MPI_SUCCESS && rf.ready) {
+        struct modes modes = modes_of(comm);
+        PMPI_Info_set(*info, range_keys[0], range_names[modes.range]);
+        PMPI_Info_set(*info, uniform_keys[0], uniform_names[modes.uniform]);
+    }
+    return code;
+}

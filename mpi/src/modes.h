@@ -1,0 +1,49 @@
+/* Error range and error uniformity of communicators, set by info keys.
+ *
+ * Source: Bouteiller and Bosilca 2022, Sections III-A and III-B, Figure 2. */
+#ifndef RUNFLAT_MODES_H
+#define RUNFLAT_MODES_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* Which failures interrupt operations on a communicator. */
+enum range {
+    RANGE_LOCAL,   /* of processes that the operation needs: what MPI does by itself */
+    RANGE_GROUP,   /* of any of its processes */
+    RANGE_UNIVERSE /* of any process of the job */
+};
+
+/* Which calls return the same error class at all processes. */
+enum uniform { UNIFORM_LOCAL, UNIFORM_CREATE, UNIFORM_COLL };
+
+struct modes {
+    enum range range;
+    enum uniform uniform;
+};
+
+/* Communicators that have a mode, and those of them whose range is not local: where there are none, calls go straight on. */
+extern atomic_int marked_count, ranged_count;
+
+/* The modes of a communicator. */
+struct modes modes_of_marked(MPI_Comm comm);
+
+static inline struct modes modes_of(MPI_Comm comm)
+{
+    struct modes none = {RANGE_LOCAL, UNIFORM_LOCAL};
+    return atomic_load_explicit(&marked_count, memory_order_relaxed) == 0 ? none : modes_of_marked(comm);
+}
+
+void set_modes(MPI_Comm comm, struct modes modes);
+
+/* A new communicator has the modes of the one that it was made from. */
+void inherit_modes(MPI_Comm from, MPI_Comm to);
+
+/* Tells of each communicator whose range is not local until `tell` returns false. */
+void each_ranged(bool (*tell)(MPI_Comm comm, enum range range, void *context), void *context);
+
+/* Changes modes as the keys of an info object say; a value that there is not is MPI_ERR_INFO_VALUE. */
+int read_modes(MPI_Info info, struct modes *modes);
+
+#endif

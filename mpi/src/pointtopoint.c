@@ -1,0 +1,50 @@
+/* Blocking point-to-point calls on communicators whose range is not local: begun, then waited for with an eye on failures. */
+#include "completion.h"
+#include "modes.h"
+#include "state.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+#define SEND(NAME)                                                                                                        \
+    EXPORTED int MPI_##NAME(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)             \
+    {                                                                                                                     \
+        if (modes_of(comm).range == RANGE_LOCAL)                                                                          \
+            return PMPI_##NAME(buffer, count, type, to, tag, comm);                                                       \
+        MPI_Request request;                                                                                              \
+        int code = PMPI_I##NAME(buffer, count, type, to, tag, comm, &request);                                            \
+        return code == MPI_SUCCESS ? wait_watching(&request, MPI_STATUS_IGNORE) : code;                                   \
+    }
+
+/* Names of the non-blocking forms, in lower case after the I. */
+#define PMPI_ISend PMPI_Isend
+#define PMPI_ISsend PMPI_Issend
+#define PMPI_IRsend PMPI_Irsend
+#define PMPI_IBsend PMPI_Ibsend
+
+SEND(Send)
+SEND(Ssend)
+SEND(Rsend)
+SEND(Bsend)
+
+EXPORTED int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    if (modes_of(comm).range == RANGE_LOCAL)
+        return PMPI_Recv(buffer, count, type, from, tag, comm, status);
+    MPI_Request request;
+    int code = PMPI_Irecv(buffer, count, type, from, tag, comm, &request);
+    return code == MPI_SUCCESS ? wait_watching(&request, status) : code;
+}
+
+EXPORTED int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to, int out_tag, void *in, int in_count,
+                          MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status *status)
+{
+    if (modes_of(comm).range == RANGE_LOCAL)
+        return PMPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status);
+    MPI_Request receive, send = MPI_REQUEST_NULL;
+    int code = PMPI_Irecv(in, in_count, in_type, from, in_tag, comm, &receive);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Isend(out, out_count, out_type, to, out_tag, comm, &send);
+    if (code == MPI_SUCCESS)
+        code = wait_watching(&receive, status);
+    return code == MPI_SUCCESS ? wait_watching(&send, MPI_STATUS_IGNORE) : code;
+}

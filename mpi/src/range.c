@@ -1,0 +1,75 @@
+#include "range.h"
+
+#include "state.h"
+
+/* Failures that were known when communicators were looked at last. */
+static atomic_int known;
+
+/* Processes of the world that are known to have failed. */
+static MPI_Group failed_group(int *count)
+{
+    MPI_Group failed;
+    if (PMPIX_Comm_get_failed(rf.world, &failed) != MPI_SUCCESS)
+        failed = MPI_GROUP_EMPTY;
+    PMPI_Group_size(failed, count);
+    return failed;
+}
+
+static void free_group(MPI_Group *group)
+{
+    if (*group != MPI_GROUP_EMPTY && *group != MPI_GROUP_NULL)
+        PMPI_Group_free(group);
+}
+
+static bool is_hit(MPI_Comm comm, enum range range, MPI_Group failed)
+{
+    if (range == RANGE_UNIVERSE)
+        return true;
+    MPI_Group own, both;
+    int inter = 0, common = 0;
+    PMPI_Comm_group(comm, &own);
+    PMPI_Group_intersection(own, failed, &both);
+    PMPI_Group_size(both, &common);
+    free_group(&both);
+    PMPI_Group_free(&own);
+    PMPI_Comm_test_inter(comm, &inter);
+    if (common == 0 && inter) {
+        PMPI_Comm_remote_group(comm, &own);
+        PMPI_Group_intersection(own, failed, &both);
+        PMPI_Group_size(both, &common);
+        free_group(&both);
+        PMPI_Group_free(&own);
+    }
+    return common > 0;
+}
+
+static bool interrupt(MPI_Comm comm, enum range range, void *failed)
+{
+    int revoked = 0;
+    PMPIX_Comm_is_revoked(comm, &revoked);
+    if (!revoked && is_hit(comm, range, *(MPI_Group *)failed)) {
+        note_event("interrupted", -1);
+        PMPIX_Comm_revoke(comm);
+    }
+    return true;
+}
+
+void look_for_failures(void)
+{
+    int count;
+    MPI_Group failed = failed_group(&count);
+    if (count > atomic_load(&known)) {
+        atomic_store(&known, count);
+        each_ranged(interrupt, &failed);
+    }
+    free_group(&failed);
+}
+
+void interrupt_if_hit(MPI_Comm comm, enum range range)
+{
+    int count;
+    MPI_Group failed = failed_group(&count);
+    if (count > 0 && range != RANGE_LOCAL)
+        interrupt(comm, range, &failed);
+    free_group(&failed);
+}
