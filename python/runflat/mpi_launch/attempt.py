@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 
 from runflat.mpi_launch.error import MpiError
-from runflat.mpi_launch.events import Event, has_started
+from runflat.mpi_launch.events import Event, first_start
 from runflat.mpi_launch.injection import NodeKill
 from runflat.mpi_launch.processes import (
     Family,
@@ -159,8 +159,8 @@ class _Watch:
             if deadline is not None and now >= deadline:
                 self.attempt.limit_s = limit_s
                 return
-            if waiting and started is None and has_started(self.events):
-                started = now
+            if waiting and started is None and (at := first_start(self.events)) is not None:
+                started = now - max(time.time() - at, 0.0)
             while waiting and started is not None and now >= started + waiting[0].seconds:
                 self._kill(waiting.pop(0))
             self._wait(now, deadline, waiting, started)

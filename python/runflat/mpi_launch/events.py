@@ -7,7 +7,7 @@ Each process writes a file `rank-N.jsonl`, N its rank in the world, a JSON objec
 `t` is the time of writing in seconds since the epoch; with `ms`, the event took so long and ended at `t`. `of` is another rank that
 the event is about. Known here: `started` (end of MPI_Init), `killed` and `stopped` (on purpose, written before the signal),
 `failure_detected` (`of`: who failed; one line each), `fenced` (`of`: who was killed because it hung), `repaired`, `step_limit`
-(the process gave itself up), `finalized`. Other events are kept and drawn. What the launcher adds has no rank (null) or the rank of a
+(the process gave up), `finalized`. Other events are kept and drawn. What the launcher adds has no rank (null) or the rank of a
 process that it killed.
 
 Limits: clocks of different hosts are taken as they are. A line cut short by the end of its process is left out.
@@ -105,6 +105,6 @@ def _rank(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def has_started(folder: Path) -> bool:
-    """Say whether a process has noted the end of its MPI_Init."""
-    return any(b'"started"' in path.read_bytes() for path in folder.glob("rank-*.jsonl"))
+def first_start(folder: Path) -> float | None:
+    """Give the first end of an MPI_Init, in seconds since the epoch; None if there was none yet."""
+    return next((one.t for one in read_events(folder) if one.event == "started"), None)

@@ -39,7 +39,7 @@ class Failure:
     at : float
         When, in seconds since the epoch: the kill, or where nothing noted it, the first report.
     how : str
-        `killed`, `stopped`, `gave itself up`, or `failed` where it is not known.
+        `killed`, `stopped`, `gave up`, or `failed` where it is not known.
     detected_ms : (float, float) or None
         From then to the first and the last report of another rank; None if none reported it, or the failure's time is not known.
     repaired_ms : float or None
@@ -154,7 +154,7 @@ def find_failures(events: Sequence[Event]) -> list[Failure]:
     known: dict[int, tuple[float, str, bool]] = {}
     for one in events:
         if one.rank is not None and one.event in (*ON_PURPOSE, "step_limit"):
-            how = "gave itself up" if one.event == "step_limit" else one.event
+            how = "gave up" if one.event == "step_limit" else one.event
             known.setdefault(one.rank, (one.t, how, True))
     for one in events:
         if one.event in REPORTS and one.of is not None and one.of != one.rank:
@@ -184,18 +184,24 @@ def _repair(rank: int, at: float, events: Sequence[Event]) -> tuple[float | None
 
 
 def summary(verdict: Verdict) -> list[str]:
-    """Write the failures and what became of them, a line each; empty if nothing failed."""
-    lines = [_sentence(one, verdict.begun) for one in verdict.failures[:MOST_LINES]]
-    if len(verdict.failures) > MOST_LINES:
-        lines.append(f"... and {len(verdict.failures) - MOST_LINES} more; --timeline has all")
+    """Write the failures and what became of them, those that went alike in one line; empty if nothing failed."""
+    alike: dict[str, list[int]] = {}
+    for one in verdict.failures:
+        alike.setdefault(_fate(one, verdict.begun), []).append(one.rank)
+    lines = [
+        f"{'rank' if len(ranks) == 1 else 'ranks'} {ranges(sorted(ranks))} {fate}"
+        for fate, ranks in list(alike.items())[:MOST_LINES]
+    ]
+    if len(alike) > MOST_LINES:
+        lines.append(f"... and {len(alike) - MOST_LINES} more; --timeline has all")
     return lines
 
 
 MOST_LINES = 12
 
 
-def _sentence(one: Failure, begun: float) -> str:
-    when = f"rank {one.rank} {one.how} at {one.at - begun:.3f} s"
+def _fate(one: Failure, begun: float) -> str:
+    when = f"{one.how} at {one.at - begun:.3f} s"
     detected = "first reported then" if one.how == "failed" else "reported by nobody"
     if one.detected_ms is not None:
         detected = f"detected after {span(one.detected_ms)} ms"
