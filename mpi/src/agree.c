@@ -11,6 +11,53 @@ bool is_revoked(MPI_Comm comm)
     return revoked;
 }
 
+/* The communicator of the job, how many agreements this process has taken part in there, and the one that is pending. */
+static MPI_Comm counted = MPI_COMM_NULL;
+static unsigned joined;
+static MPI_Request pending = MPI_REQUEST_NULL;
+
+/* Counts that differ by one are told apart by their remainders. */
+enum { REMAINDERS = 4 };
+
+void count_agreements(MPI_Comm comm)
+{
+    counted = comm;
+    joined = 0;
+    pending = MPI_REQUEST_NULL;
+}
+
+int vote_on_agreements(bool has_rank)
+{
+    return has_rank ? ~(1 << joined % REMAINDERS) : ~0;
+}
+
+void finish_agreements(int votes)
+{
+    bool others_are_ahead = !(votes >> (joined + 1) % REMAINDERS & 1);
+    int done = 0;
+    static int unused;
+    if (counted == MPI_COMM_NULL)
+        return;
+    if (others_are_ahead)
+        PMPIX_Comm_iagree(counted, &unused, &pending);
+    while (pending != MPI_REQUEST_NULL && !done)
+        if (PMPI_Test(&pending, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            done = 1;
+    counted = MPI_COMM_NULL;
+}
+
+/* On the communicator of the job it would wait for processes that have turned to a repair; elsewhere it is the caller's to
+ * have all come. */
+__attribute__((visibility("default"))) int MPIX_Comm_agree(MPI_Comm comm, int *flag)
+{
+    if (comm != counted || is_revoked(comm))
+        return PMPIX_Comm_agree(comm, flag);
+    int code = agree_unless_revoked(comm, flag);
+    if (code != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(comm, code);
+    return code;
+}
+
 int agree_unless_revoked(MPI_Comm comm, int *flag)
 {
     /* An agreement that is given up may still write. */
@@ -18,10 +65,14 @@ int agree_unless_revoked(MPI_Comm comm, int *flag)
     MPI_Request request;
     *agreed = *flag;
     int code = PMPIX_Comm_iagree(comm, agreed, &request);
+    joined += comm == counted;
     for (unsigned tests = 1; code == MPI_SUCCESS && !done; tests++) {
         code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (code == MPI_SUCCESS && !done && tests % 64 == 0 && is_revoked(comm))
+        if (code == MPI_SUCCESS && !done && tests % 64 == 0 && is_revoked(comm)) {
+            if (comm == counted)
+                pending = request;
             return MPIX_ERR_REVOKED;
+        }
     }
     *flag = *agreed;
     free(agreed);

@@ -15,6 +15,7 @@ static struct {
     __typeof__(runflat_policy_rank_count) *rank_count;
     __typeof__(runflat_policy_places) *places;
     __typeof__(runflat_policy_fail) *fail;
+    __typeof__(runflat_policy_message) *message;
     __typeof__(runflat_policy_close) *close;
 } library;
 
@@ -57,6 +58,7 @@ static bool load_library(void)
     *(void **)&library.rank_count = dlsym(found, "runflat_policy_rank_count");
     *(void **)&library.places = dlsym(found, "runflat_policy_places");
     *(void **)&library.fail = dlsym(found, "runflat_policy_fail");
+    *(void **)&library.message = dlsym(found, "runflat_policy_message");
     *(void **)&library.close = dlsym(found, "runflat_policy_close");
     if (!library.abi || library.abi() != RUNFLAT_POLICY_ABI)
         return refuse("librunflat_policy.so", "it is of another version than this library; build both of one release");
@@ -74,7 +76,7 @@ bool open_policy(struct policy *policy, int places, int spares)
     char line[32], last[32], message[512] = "";
     const char *own_spares = setting("RUNFLAT_SPARES", "0");
     snprintf(line, sizeof line, "%d", places);
-    snprintf(last, sizeof last, "last(%d)", spares >= 0 ? spares : atoi(own_spares));
+    snprintf(last, sizeof last, "1D(1,%d)", spares >= 0 ? spares : atoi(own_spares));
     const char *shape = setting("RUNFLAT_SHAPE", line);
     const char *allocation = setting("RUNFLAT_ALLOCATION", last);
     if (!load_library())
@@ -90,7 +92,10 @@ bool open_policy(struct policy *policy, int places, int spares)
 
 bool policy_fail(struct policy *policy, int place)
 {
-    return library.fail(policy->handle, (uint32_t)place) != RUNFLAT_NO_SPARE_LEFT;
+    int answer = library.fail(policy->handle, (uint32_t)place);
+    if (answer < 0)
+        say("process %d has failed, and the policy does not know what to do: %s", place, library.message(policy->handle));
+    return answer >= 0 && answer != RUNFLAT_NO_SPARE_LEFT;
 }
 
 void policy_places(const struct policy *policy, int *place)
@@ -98,7 +103,7 @@ void policy_places(const struct policy *policy, int *place)
     uint32_t *found = malloc(sizeof *found * policy->ranks);
     library.places(policy->handle, found);
     for (uint32_t rank = 0; rank < policy->ranks; rank++)
-        place[rank] = found[rank] == UINT32_MAX ? -1 : (int)found[rank];
+        place[rank] = found[rank] == RUNFLAT_NOWHERE ? -1 : (int)found[rank];
     free(found);
 }
 

@@ -87,8 +87,8 @@ static void bury(MPI_Comm pool)
     free(there);
 }
 
-/* A pool of all that live, in which nobody is inside a creating call any more. */
-static MPI_Comm shrink_pool(void)
+/* A pool of all that live, in which nobody is inside a creating call any more; agreements of the job have ended. */
+static MPI_Comm shrink_pool(bool has_rank)
 {
     MPI_Comm next;
     enter_phase("shrink");
@@ -96,7 +96,9 @@ static MPI_Comm shrink_pool(void)
     while (PMPIX_Comm_shrink(job.pool, &next) != MPI_SUCCESS)
         ;
     PMPI_Comm_set_errhandler(next, MPI_ERRORS_RETURN);
-    all_agree(next, true);
+    int votes = vote_on_agreements(has_rank);
+    PMPIX_Comm_agree(next, &votes);
+    finish_agreements(votes);
     note_event("shrink", 1e3 * (wall_s() - begin));
     return next;
 }
@@ -107,13 +109,13 @@ static int repair(MPI_Comm *ranks)
     double begin = wall_s();
     begin_step("repair");
     enter_phase("repair");
-    /* The old communicator may have an agreement pending, so it is not freed. */
-    if (*ranks != MPI_COMM_NULL)
-        PMPIX_Comm_revoke(*ranks);
+    MPI_Comm old = *ranks;
     *ranks = MPI_COMM_NULL;
+    if (old != MPI_COMM_NULL)
+        PMPIX_Comm_revoke(old);
     PMPIX_Comm_revoke(job.pool);
     for (;;) {
-        MPI_Comm next = shrink_pool(), fresh = MPI_COMM_NULL;
+        MPI_Comm next = shrink_pool(old != MPI_COMM_NULL), fresh = MPI_COMM_NULL;
         PMPI_Comm_free(&job.pool);
         job.pool = next;
         bury(next);
@@ -131,6 +133,9 @@ static int repair(MPI_Comm *ranks)
         /* Somebody failed meanwhile. A half-made communicator cannot be freed by some of its processes: it stays. */
         PMPIX_Comm_revoke(next);
     }
+    if (old != MPI_COMM_NULL)
+        PMPI_Comm_free(&old);
+    count_agreements(*ranks);
     end_step();
     note_event("repaired", 1e3 * (wall_s() - begin));
     return MPI_SUCCESS;
@@ -196,6 +201,7 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
     PMPI_Comm_set_errhandler(job.pool, MPI_ERRORS_RETURN);
     job.running = true;
     bool made = split_ranks(job.pool, comm) == MPI_SUCCESS;
+    count_agreements(*comm);
     if (!all_agree(job.pool, made)) {
         *comm = MPI_COMM_NULL;
         int code = repair(comm);
