@@ -20,6 +20,7 @@ COMMANDS = {
     "route": "route a fabric and prove the tables",
     "simulate": "throughput of a workload over given routes",
     "spares": "how many spare nodes, who replaces whom, what it costs",
+    "mpi": "the recovery library under MPI programs: build it, run with it",
     "study": "run a plan of many scenarios; report on one page",
     "doctor": "which optional parts are usable here",
     "completion": "print the script that completes commands in your shell",

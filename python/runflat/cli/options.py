@@ -25,14 +25,14 @@ FABRIC_HELP = (
 )
 
 
-def _complete_file(
+def complete_file(
     _context: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    # The shell knows its files.
+    """Leave the completion to the shell, which knows its files."""
     return [CompletionItem(incomplete, type="file")]
 
 
-fabric_argument = click.argument("fabric", shell_complete=_complete_file)
+fabric_argument = click.argument("fabric", shell_complete=complete_file)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True, help="The one seed."

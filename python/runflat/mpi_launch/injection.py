@@ -1,0 +1,121 @@
+"""Failures on purpose, as they are asked for on the command line.
+
+`RANK@SECONDS` is a rank some seconds after the end of its MPI_Init, `RANK@PHASE` or `RANK@PHASE+SECONDS` its first phase of that
+name: both are carried out by the library inside the process (RUNFLAT_KILL, RUNFLAT_STOP). `node:HOST@SECONDS` is a host's daemon
+with all its processes, `ranks:HOST@SECONDS` its processes alone, counted from the first end of an MPI_Init: these are carried out
+from outside, by `attempt`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from runflat.mpi_launch.error import MpiError
+
+PHASES = ("checkpoint", "shrink", "agree", "repair", "restore", "finalize")
+"""Phases that the library knows."""
+
+
+@dataclass(frozen=True)
+class Injection:
+    """A signal that a process sends itself: its rank in the world, and when, as the library reads it."""
+
+    rank: int
+    when: str
+
+    def __str__(self) -> str:
+        return f"{self.rank}@{self.when}"
+
+
+@dataclass(frozen=True)
+class NodeKill:
+    """Processes of a host that are killed from outside.
+
+    Attributes
+    ----------
+    host : str
+        As in the hostfile.
+    seconds : float
+        After the first process has ended its MPI_Init.
+    daemon : bool
+        The host's daemon as well, which is what the loss of a node looks like.
+    """
+
+    host: str
+    seconds: float
+    daemon: bool
+
+    def __str__(self) -> str:
+        return f"{'node' if self.daemon else 'ranks'}:{self.host}@{self.seconds:g}"
+
+
+def read_kill(text: str) -> Injection | NodeKill:
+    """Read `3@1.5`, `5@shrink+0.002`, `node:n7@2` or `ranks:n7@2`.
+
+    Raises
+    ------
+    MpiError
+        If it is none of these.
+    """
+    match = re.fullmatch(r"(node|ranks):([^@\s]+)@(.+)", text.strip())
+    if match is None:
+        return _injection(text, "--kill", ", node:HOST@SECONDS or ranks:HOST@SECONDS")
+    seconds = _seconds(match[3])
+    if seconds is None:
+        raise MpiError(f"--kill takes {match[1]}:HOST@SECONDS, got {text!r}")
+    own = os.uname().nodename
+    if match[1] == "node" and match[2] in (own, own.partition(".")[0], "localhost"):
+        raise MpiError(
+            f"--kill node:{match[2]}: mpirun runs on that host and ends with it; ranks:{match[2]}@{match[3]} "
+            f"kills its ranks alone"
+        )
+    return NodeKill(match[2], seconds, match[1] == "node")
+
+
+def read_stop(text: str) -> Injection:
+    """Read `3@1.5` or `5@shrink+0.002`.
+
+    Raises
+    ------
+    MpiError
+        If it is neither.
+    """
+    return _injection(text, "--stop", "")
+
+
+def check_ranks(injections: Sequence[Injection], world_size: int) -> None:
+    """Refuse ranks that a job does not have."""
+    for one in injections:
+        if one.rank >= world_size:
+            raise MpiError(
+                f"there is no rank {one.rank} ({one}): the job has ranks 0 to {world_size - 1}, spares included"
+            )
+
+
+def _injection(text: str, option: str, more: str) -> Injection:
+    match = re.fullmatch(r"(\d+)@(.+)", text.strip())
+    if match is not None:
+        phase, plus, rest = match[2].partition("+")
+        if (seconds := _seconds(match[2])) is not None:
+            return Injection(int(match[1]), f"{seconds:.9g}")
+        after = _seconds(rest) if plus else 0.0
+        if phase in PHASES and after is not None:
+            return Injection(int(match[1]), f"{phase}+{after:.9g}")
+        if re.fullmatch("[a-z]+", phase):
+            raise MpiError(
+                f"{option} {text}: there is no phase {phase!r}; there are {', '.join(PHASES)}"
+            )
+    raise MpiError(f"{option} takes RANK@SECONDS or RANK@PHASE+SECONDS{more}; got {text!r}")
+
+
+def _seconds(text: str) -> float | None:
+    """Read a number of seconds from 0 on."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None

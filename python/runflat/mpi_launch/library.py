@@ -1,0 +1,300 @@
+"""Compiles the recovery library with the user's own mpicc, and keeps what was compiled.
+
+The sources are those of the installed package (`runflat/_mpi`), or in a checkout the folder `mpi/`. A build lands in
+`$XDG_CACHE_HOME/runflat/mpi/<hash>`; the hash is over the sources, the wrapper's path, the MPI's version and what else changes the
+outcome, so another MPI or an edited source gets a folder of its own, and a second call finds the first one's. Old folders are not
+removed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from runflat.mpi_launch.error import MpiError
+from runflat.mpi_launch.toolchain import Toolchain
+
+TARGET = "runflat_mpi"
+LIBRARY = f"lib{TARGET}.so"
+HEADER = "runflat.h"
+POLICY_LIBRARY = "librunflat_policy.so"
+
+NOT_SOURCES = {"examples", "tests", "__pycache__"}
+"""Folders that the library is not made from."""
+
+LOG_LINES = 20
+TIME_LIMIT_S = 900
+
+PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Library:
+    """A compiled recovery library.
+
+    Attributes
+    ----------
+    path : Path
+        `librunflat_mpi.so`.
+    include : Path or None
+        Folder of `runflat.h`; None if the sources have no header.
+    toolchain : Toolchain
+        The MPI it is for.
+    log : Path
+        What the compiler said.
+    built : bool
+        Whether it was compiled just now.
+    seconds : float
+        How long that took.
+    """
+
+    path: Path
+    include: Path | None
+    toolchain: Toolchain
+    log: Path
+    built: bool
+    seconds: float
+
+    @property
+    def link_flags(self) -> list[str]:
+        """What a program adds to its own `mpicc` line."""
+        folder = self.path.parent
+        include = [] if self.include is None else [f"-I{self.include}"]
+        return [*include, f"-L{folder}", f"-l{TARGET}", f"-Wl,-rpath,{folder}"]
+
+
+def find_source() -> Path:
+    """Find the sources of the library.
+
+    Raises
+    ------
+    MpiError
+        If there are none.
+    """
+    places = [PACKAGE / "_mpi", *(root / "mpi" for root in _checkout())]
+    for place in places:
+        if (place / "CMakeLists.txt").is_file():
+            return place
+    searched = " or ".join(map(str, places))
+    raise MpiError(f"the sources of the library are not in {searched}: name their folder, --source")
+
+
+def _checkout() -> Iterator[Path]:
+    """Give the repository that this package lies in, if it lies in one."""
+    root = PACKAGE.parent.parent
+    if (root / "Cargo.toml").is_file():
+        yield root
+
+
+def policy_places() -> list[Path]:
+    """Where the policies are looked for: as named by the environment, beside the package, in a checkout's release build."""
+    named = os.environ.get("RUNFLAT_POLICY_LIBRARY")
+    built = [root / "target" / "release" / POLICY_LIBRARY for root in _checkout()]
+    return [
+        *([Path(named).absolute()] if named else []),
+        PACKAGE / "_policy" / POLICY_LIBRARY,
+        *built,
+    ]
+
+
+def find_policy_library() -> Path | None:
+    """Find the library of recovery policies that the MPI processes load."""
+    return next((place for place in policy_places() if place.is_file()), None)
+
+
+def cache_folder() -> Path:
+    """Give the folder of all builds."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    # The specification has relative paths ignored.
+    root = Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache"
+    return root / "runflat" / "mpi"
+
+
+def place_of(toolchain: Toolchain, source: Path, *, debug: bool = False) -> Path:
+    """Give the folder that a build of these sources with this MPI has."""
+    return cache_folder() / _fingerprint(toolchain, source, debug=debug)
+
+
+def build(
+    toolchain: Toolchain,
+    source: Path | None = None,
+    *,
+    debug: bool = False,
+    say: Callable[[str], None] = lambda _: None,
+) -> Library:
+    """Compile the library, or find it compiled.
+
+    Parameters
+    ----------
+    toolchain : Toolchain
+        The MPI to compile for.
+    source : Path, optional
+        Folder of a CMake project with a target `runflat_mpi`; by default our own.
+    debug : bool
+        Without optimisation.
+    say : callable
+        Is told when a compilation begins.
+
+    Returns
+    -------
+    Library
+        In its folder of the cache.
+
+    Raises
+    ------
+    MpiError
+        If there is no CMake, the sources are missing, or they do not compile.
+    """
+    source = (source or find_source()).resolve()
+    if not (source / "CMakeLists.txt").is_file():
+        raise MpiError(f"{source}: there is no CMakeLists.txt: --source names the library's folder")
+    folder = place_of(toolchain, source, debug=debug)
+    begun = time.monotonic()
+    built = False
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder):
+            if not (folder / LIBRARY).is_file():
+                say(f"compiling the recovery library for {toolchain.name} ({toolchain.mpicc})")
+                _compile(toolchain, source, folder, debug=debug)
+                built = True
+    except OSError as error:
+        raise MpiError(f"{folder}: cannot be written: {error.strerror}") from error
+    include = folder / "include"
+    return Library(
+        folder / LIBRARY, include if (include / HEADER).is_file() else None, toolchain,
+        folder / "build.log", built, time.monotonic() - begun,
+    )  # fmt: skip
+
+
+def put_into(library: Library, folder: Path) -> Library:
+    """Copy a library and its header into a folder of the user's."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _copy(library.path, folder / LIBRARY)
+        include = None
+        if library.include is not None:
+            _copy(library.include / HEADER, folder / HEADER)
+            include = folder.resolve()
+    except OSError as error:
+        raise MpiError(f"{folder}: cannot be written: {error.strerror}") from error
+    path = folder.resolve() / LIBRARY
+    return Library(
+        path, include, library.toolchain, library.log, library.built, library.seconds
+    )  # fmt: skip
+
+
+def _fingerprint(toolchain: Toolchain, source: Path, *, debug: bool) -> str:
+    """Hash all that the outcome depends on."""
+    digest = hashlib.sha256()
+    settings = [
+        str(toolchain.mpicc), str(toolchain.mpicc.resolve()), toolchain.version, platform.machine(),
+        str(debug), *(os.environ.get(name, "") for name in ("CFLAGS", "LDFLAGS", "OMPI_CC")),
+    ]  # fmt: skip
+    digest.update("\0".join(settings).encode())
+    # The header of the policies' C ABI is of another folder in a checkout.
+    for folder in (source, source.parent / "crates" / "policy" / "include"):
+        for path in _sources(folder):
+            digest.update(f"\0{path.relative_to(folder)}\0{path.stat().st_size}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _sources(folder: Path) -> list[Path]:
+    """Files of a folder that the library may be made from, in a fixed order."""
+    found: list[Path] = []
+    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+        if path.is_dir():
+            if path.name not in NOT_SOURCES and not path.name.startswith((".", "build")):
+                found += _sources(path)
+        elif path.is_file():
+            found.append(path)
+    return found
+
+
+def _compile(toolchain: Toolchain, source: Path, folder: Path, *, debug: bool) -> None:
+    """Configure and compile in a folder below the target's, then move the result up in one piece."""
+    cmake = find_cmake()
+    work = folder / "build"
+    shutil.rmtree(work, ignore_errors=True)
+    kind = "Debug" if debug else "RelWithDebInfo"
+    configure = [
+        cmake, "-S", str(source), "-B", str(work), f"-DCMAKE_C_COMPILER={toolchain.mpicc}",
+        f"-DCMAKE_BUILD_TYPE={kind}", *_generator(),
+    ]  # fmt: skip
+    compile_ = [cmake, "--build", str(work), "--target", TARGET]
+    log = folder / "build.log"
+    log.unlink(missing_ok=True)
+    for command in (configure, compile_):
+        _logged(command, log)
+    made = next(iter(sorted(work.rglob(LIBRARY))), None)
+    if made is None:
+        raise MpiError(f"{source}: its target {TARGET} makes no {LIBRARY}; the log is {log}")
+    if (header := source / "include" / HEADER).is_file():
+        (folder / "include").mkdir(exist_ok=True)
+        _copy(header, folder / "include" / HEADER)
+    _copy(made, folder / LIBRARY)
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def find_cmake() -> str:
+    """Find CMake on PATH or beside the running Python.
+
+    Raises
+    ------
+    MpiError
+        If there is none.
+    """
+    found = shutil.which("cmake") or shutil.which("cmake", path=str(Path(sys.executable).parent))
+    if found is None:
+        raise MpiError("there is no cmake: `pip install cmake`, or apt install cmake")
+    return found
+
+
+def _generator() -> list[str]:
+    """Take Ninja where there is no make and the user has no wish."""
+    if "CMAKE_GENERATOR" in os.environ or shutil.which("make") or not shutil.which("ninja"):
+        return []
+    return ["-G", "Ninja"]
+
+
+def _logged(command: list[str], log: Path) -> None:
+    """Run a command, all it says into a log; raise with the last lines if it fails."""
+    with log.open("ab") as file:
+        file.write(f"$ {' '.join(command)}\n".encode())
+        file.flush()
+        try:
+            status = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, timeout=TIME_LIMIT_S, check=False
+            ).returncode  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise MpiError(f"cmake took more than {TIME_LIMIT_S} s; the log is {log}") from error
+    if status != 0:
+        said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        last = "\n".join(f"  {line}" for line in said[-LOG_LINES:])
+        raise MpiError(f"the library does not compile; the log is {log}\n{last}")
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Let one process at a time build in a folder."""
+    with (folder / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file so that a reader sees the old or the new one; a library in use is not written into."""
+    part = target.with_name(f".{target.name}.{os.getpid()}")
+    shutil.copy(source, part)
+    part.replace(target)

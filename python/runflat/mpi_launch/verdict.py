@@ -1,0 +1,231 @@
+"""Judges how a job ended: by what its processes noted, never by mpirun's exit status alone.
+
+mpirun ends with 0 after it has lost a node's daemon and after processes have crashed. A job is done when mpirun ended with 0 and every
+rank came to its end (`finalized`), but for those that were killed or stopped on purpose and those whose failure was reported by a
+rank that itself came to its end. Ranks that only failed ranks complain about are not excused, so a job that mpirun tears down is
+not taken for one that recovered.
+
+Also tells who failed when, and how long detection and recovery took. Limits: times between ranks of several hosts are as good as
+their clocks agree.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from runflat.mpi_launch.attempt import Attempt
+from runflat.mpi_launch.events import Event
+
+DONE, FINDING, LIMIT = 0, 1, 124
+"""Exit statuses: as everywhere here, and as `timeout` gives it."""
+
+ON_PURPOSE = ("killed", "stopped")
+REPORTS = ("failure_detected", "fenced")
+
+REPAIRS = {"repaired": "recovered", "shrink": "shrunk"}
+"""What ends a recovery: a repair, or where there is none, a shrink; and how it is called."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A rank that failed.
+
+    Attributes
+    ----------
+    rank : int
+        In the world.
+    at : float
+        When, in seconds since the epoch: the kill, or where nothing noted it, the first report.
+    how : str
+        `killed`, `stopped`, `gave up`, or `failed` where it is not known.
+    detected_ms : (float, float) or None
+        From then to the first and the last report of another rank; None if none reported it, or the failure's time is not known.
+    repaired_ms : float or None
+        From then until the last rank had repaired; None if there was no repair.
+    repair : str
+        `recovered`, `shrunk` where there was no more than that, or `not repaired`.
+    """
+
+    rank: int
+    at: float
+    how: str
+    detected_ms: tuple[float, float] | None
+    repaired_ms: float | None
+    repair: str = "not repaired"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a job ended.
+
+    Attributes
+    ----------
+    status : int
+        Exit status: 0 done, 1 a finding, 124 the limit ran out, 128 and more the signal by which the user ended it.
+    outcome : str
+        `done`, `recovered`, `failed`, `limit` or `interrupted`.
+    reasons : sequence of str
+        Why it is not done, most important first; empty if it is.
+    failures : sequence of Failure
+        By time.
+    begun : float
+        What times are counted from, in seconds since the epoch: the first end of an MPI_Init, else the launch.
+    """
+
+    status: int
+    outcome: str
+    reasons: Sequence[str]
+    failures: Sequence[Failure]
+    begun: float
+
+
+def judge(world_size: int, attempt: Attempt, events: Sequence[Event]) -> Verdict:
+    """Judge a job.
+
+    Parameters
+    ----------
+    world_size : int
+        Processes that were started.
+    attempt : Attempt
+        How mpirun ended.
+    events : sequence of Event
+        Of all processes and the launcher, by time.
+    """
+    failures = find_failures(events)
+    begun = next((one.t for one in events if one.event == "started"), attempt.begun)
+    reasons = _reasons(world_size, attempt, events)
+    if attempt.signal is not None:
+        name = signal.Signals(attempt.signal).name
+        reasons.insert(0, f"interrupted by {name}; the job is ended")
+        return Verdict(128 + attempt.signal, "interrupted", reasons[:1], failures, begun)
+    if attempt.limit_s is not None:
+        reasons.insert(0, f"the limit of {attempt.limit_s:g} s ran out; the job is ended")
+        # How mpirun ends then is our doing.
+        return Verdict(
+            LIMIT, "limit", [one for one in reasons if one != _ended(attempt)], failures, begun
+        )
+    if reasons:
+        return Verdict(FINDING, "failed", reasons, failures, begun)
+    return Verdict(DONE, "recovered" if failures else "done", (), failures, begun)
+
+
+def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list[str]:
+    finalized = {one.rank for one in events if one.event == "finalized"}
+    excused = {one.rank for one in events if one.event in ON_PURPOSE}
+    excused |= {
+        one.of
+        for one in events
+        if one.event in REPORTS and one.rank in finalized and one.of != one.rank
+    }
+    missing = [rank for rank in range(world_size) if rank not in finalized | excused]
+    ended = _ended(attempt)
+    reasons = [] if attempt.status == 0 else [ended]
+    all_the_same = f"; {ended} all the same" if attempt.status == 0 else ""
+    if not any(one.rank is not None for one in events):
+        reasons.append(
+            f"no rank noted anything: the program does not call MPI_Init, or cannot be protected{all_the_same}"
+        )
+    elif missing:
+        which = f"rank {missing[0]}" if len(missing) == 1 else f"ranks {ranges(missing)}"
+        did = "did not come to its" if len(missing) == 1 else "did not come to their"
+        reasons.append(f"{which} {did} end (no `finalized` event){all_the_same}")
+    elif not finalized:
+        reasons.append(f"no rank came to its end{all_the_same}")
+    if attempt.left:
+        count = len(attempt.left)
+        names = ", ".join(sorted({one.name for one in attempt.left})[:3])
+        some = "1 process" if count == 1 else f"{count} processes"
+        reasons.append(f"{some} outlived mpirun and had to be ended: {names}")
+    return [*reasons, *attempt.troubles]
+
+
+def _ended(attempt: Attempt) -> str:
+    if attempt.status is None:
+        return "mpirun had to be killed"
+    if attempt.status < 0:
+        return f"mpirun was ended by {signal.Signals(-attempt.status).name}"
+    return f"mpirun ended with {attempt.status}"
+
+
+def find_failures(events: Sequence[Event]) -> list[Failure]:
+    """Find who failed, by time of failure."""
+    known: dict[int, tuple[float, str, bool]] = {}
+    for one in events:
+        if one.rank is not None and one.event in (*ON_PURPOSE, "step_limit"):
+            how = "gave up" if one.event == "step_limit" else one.event
+            known.setdefault(one.rank, (one.t, how, True))
+    for one in events:
+        if one.event in REPORTS and one.of is not None and one.of != one.rank:
+            known.setdefault(one.of, (one.t, "failed", False))
+    failures = []
+    for rank, (at, how, is_exact) in known.items():
+        reports = [
+            one.t for one in events
+            if one.event in REPORTS and one.of == rank and one.rank != rank and one.t >= at
+        ]  # fmt: skip
+        detected = None
+        if is_exact and reports:
+            detected = (1e3 * (min(reports) - at), 1e3 * (max(reports) - at))
+        failures.append(Failure(rank, at, how, detected, *_repair(rank, at, events)))
+    return sorted(failures, key=lambda one: (one.at, one.rank))
+
+
+def _repair(rank: int, at: float, events: Sequence[Event]) -> tuple[float | None, str]:
+    """Time until the last of the others had ended the first repair after the failure."""
+    for kind, name in REPAIRS.items():
+        after = [one for one in events if one.event == kind and one.rank != rank and one.t >= at]
+        if after:
+            # All take part in a repair: who begins after its first end is in a later one.
+            same = [one.t for one in after if one.t - (one.ms or 0) / 1e3 <= after[0].t]
+            return 1e3 * (max(same) - at), name
+    return None, "not repaired"
+
+
+def summary(verdict: Verdict) -> list[str]:
+    """Write the failures and what became of them, those that went alike in one line; empty if nothing failed."""
+    alike: dict[str, list[int]] = {}
+    for one in verdict.failures:
+        alike.setdefault(_fate(one, verdict.begun), []).append(one.rank)
+    lines = [
+        f"{'rank' if len(ranks) == 1 else 'ranks'} {ranges(sorted(ranks))} {fate}"
+        for fate, ranks in list(alike.items())[:MOST_LINES]
+    ]
+    if len(alike) > MOST_LINES:
+        lines.append(f"... and {len(alike) - MOST_LINES} more; --timeline has all")
+    return lines
+
+
+MOST_LINES = 12
+
+
+def _fate(one: Failure, begun: float) -> str:
+    when = f"{one.how} at {one.at - begun:.3f} s"
+    detected = "first reported then" if one.how == "failed" else "reported by nobody"
+    if one.detected_ms is not None:
+        detected = f"detected after {span(one.detected_ms)} ms"
+    after = "" if one.repaired_ms is None else f" after {milliseconds(one.repaired_ms)} ms"
+    return f"{when}; {detected}; {one.repair}{after}"
+
+
+def span(ends: tuple[float, float]) -> str:
+    """Write the ends of a span in ms, once if they read the same."""
+    first, last = map(milliseconds, ends)
+    return first if first == last else f"{first} to {last}"
+
+
+def milliseconds(value: float) -> str:
+    """Write a duration as precisely as it deserves."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Write sorted numbers as `0-3, 7`."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in spans)

@@ -1,0 +1,316 @@
+"""How a job ended is read from what its ranks noted: exit statuses, sentences, timelines; then with the real mpirun."""
+
+import json
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from sample import NASTY
+from test_page import Elements
+
+from command import Answer, finish, run, spawn
+from mpi_parts import (
+    MPIRUN,
+    PROGRAM,
+    processes_with,
+    real_mpicc,
+    script,
+    sources,
+)
+from runflat.mpi_launch import Attempt, Event, judge, read_events
+from runflat.mpi_launch.timeline import Timeline
+from runflat.mpi_launch.verdict import ranges, summary
+from runflat.report.mpi_timeline_page import render_timeline
+
+SHELL = """#!/bin/bash
+# Stands for ssh: drops options, takes the host, runs the rest under its name.
+while [[ $1 == -* ]]; do shift; done
+host=$1; shift
+exec unshare --uts bash -c "hostname $host; $*"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def noted(text: str) -> list[Event]:
+    """Read `0 started 1; 1 repaired 1.5 ms=20; 0 failure_detected 2 of=1`."""
+    found = []
+    for word in filter(None, map(str.strip, text.split(";"))):
+        rank, event, at, *more = word.split()
+        fields = dict(one.split("=") for one in more)
+        ms, of = fields.get("ms"), fields.get("of")
+        found.append(Event(
+            float(at), int(rank), event, None if ms is None else float(ms), None if of is None else int(of)
+        ))  # fmt: skip
+    return found
+
+
+ALL = "0 started 1; 1 started 1; 2 started 1; "
+LAST = "0 finalized 9; 2 finalized 9"
+
+
+@pytest.mark.parametrize(
+    ("events", "status", "outcome", "said"),
+    [
+        (ALL + LAST + "; 1 finalized 9", 0, "done", ""),
+        (ALL + LAST, 1, "failed", "rank 1 did not come to its end (no `finalized` event); mpirun ended with 0"),
+        (ALL + "2 finalized 9", 1, "failed", "ranks 0-1 did not come to their end"),
+        (ALL + "1 killed 3; " + LAST, 0, "recovered", ""),
+        (ALL + "1 stopped 3; " + LAST, 0, "recovered", ""),
+        # A crash that the others noted and came through.
+        (ALL + "0 failure_detected 3 of=1; " + LAST, 0, "recovered", ""),
+        (ALL + "0 fenced 3 of=1; " + LAST, 0, "recovered", ""),
+        # Reports count only from a rank that came to its end: these are torn down by mpirun.
+        (ALL + "0 failure_detected 3 of=1; 1 failure_detected 3 of=2; 2 failure_detected 3 of=0", 1, "failed", "ranks 0-2"),
+        (ALL + "1 failure_detected 3 of=1; " + LAST, 1, "failed", "rank 1"),
+        (ALL + "0 killed 3; 1 killed 3; 2 killed 3", 1, "failed", "no rank came to its end"),
+        ("", 1, "failed", "no rank noted anything"),
+    ],
+    ids=[
+        "all-ended", "crash-that-nobody-noted", "two-missing", "killed-on-purpose", "stopped-on-purpose",
+        "crash-reported", "hang-fenced", "torn-down", "own-report", "all-killed", "nothing",
+    ],
+)  # fmt: skip
+def test_the_events_of_the_ranks_decide_and_not_mpiruns_0(
+    events: str, status: int, outcome: str, said: str
+) -> None:
+    verdict = judge(3, Attempt(status=0), noted(events))
+    assert (verdict.status, verdict.outcome) == (status, outcome)
+    assert said in " ".join(verdict.reasons)
+    assert (status == 0) == (not verdict.reasons)
+
+
+def test_mpiruns_other_ends_are_findings_whatever_the_ranks_noted() -> None:
+    good = noted(ALL + LAST + "; 1 finalized 9")
+    for attempt, status, said in (
+        (Attempt(status=3), 1, "mpirun ended with 3"),
+        (Attempt(status=-9), 1, "mpirun was ended by SIGKILL"),
+        (Attempt(status=None), 1, "mpirun had to be killed"),
+        (Attempt(status=0, troubles=["node:a@1: the job ended before"]), 1, "node:a@1"),
+        (Attempt(status=1, limit_s=2.5), 124, "the limit of 2.5 s ran out; the job is ended"),
+        (Attempt(status=1, signal=15), 143, "interrupted by SIGTERM"),
+    ):
+        verdict = judge(3, attempt, good)
+        assert verdict.status == status
+        assert verdict.reasons[0].startswith(said)
+
+
+def test_the_summary_says_who_failed_when_and_how_long_it_took() -> None:
+    events = noted(
+        "0 started 10; 1 started 10.1; 3 killed 11.5; 0 failure_detected 11.54 of=3; 1 failure_detected 11.75 of=3;"
+        "0 repaired 11.8 ms=50; 1 repaired 11.9 ms=150; 2 killed 13; 0 failure_detected 13.003 of=2;"
+        "0 shrink 13.01 ms=2; 4 repaired 13.5 ms=3; 5 failure_detected 20 of=4; 5 step_limit 30"
+    )
+    assert summary(judge(6, Attempt(status=0), events)) == [
+        "rank 3 killed at 1.500 s; detected after 40 to 250 ms; recovered after 400 ms",
+        "rank 2 killed at 3.000 s; detected after 3 ms; recovered after 500 ms",
+        "rank 4 failed at 10.000 s; first reported then; not repaired",
+        "rank 5 gave up at 20.000 s; reported by nobody; not repaired",
+    ]
+    only_shrunk = noted("0 started 0; 1 killed 1; 0 failure_detected 1.01 of=1; 0 shrink 1.02 ms=2")
+    assert summary(judge(2, Attempt(status=0), only_shrunk)) == [
+        "rank 1 killed at 1.000 s; detected after 10 ms; shrunk after 20 ms"
+    ]
+    at_once = noted("; ".join(f"{rank} killed 1" for rank in (0, 1, 2, 5)))
+    assert summary(judge(20, Attempt(status=0), at_once)) == [
+        "ranks 0-2, 5 killed at 1.000 s; reported by nobody; not repaired"
+    ]
+    many = noted("; ".join(f"{rank} killed {rank}" for rank in range(20)))
+    assert summary(judge(20, Attempt(status=0), many))[-1] == "... and 8 more; --timeline has all"
+    assert ranges([0, 1, 2, 5, 7, 8]) == "0-2, 5, 7-8"
+
+
+def test_odd_lines_of_event_files_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "rank-3.jsonl").write_text(
+        '{"t": 2, "rank": 3, "event": "checkpoint", "ms": 0.5, "version": 7}\n\n[]\nnull\n{"t": "x"}\n'
+        '{"t": NaN, "event": "a"}\n{"t": 1, "event": "started", "ms": "long", "of": 1.5}\n{"t": 3, "rank": 3, "eve',
+        encoding="utf-8",
+    )  # fmt: skip
+    (tmp_path / "rank-x.jsonl").write_text('{"t": 1, "event": "a"}')
+    found = read_events(tmp_path)
+    assert found == [
+        Event(1.0, 3, "started"),
+        Event(2.0, 3, "checkpoint", 0.5, None, {"version": 7}),
+    ]
+    assert found[1].as_json() == {
+        "t": 2.0,
+        "rank": 3,
+        "event": "checkpoint",
+        "ms": 0.5,
+        "version": 7,
+    }
+
+
+# The command, with a stand-in for mpirun.
+
+
+def stand_in(tmp_path: Path, text: str, *options: str, status: int = 0) -> Answer:
+    """Run a job whose files hold what is given as `rank event at ...`."""
+    (tmp_path / "librunflat_mpi.so").touch()
+    made = [
+        f"echo '{json.dumps(one.as_json())}' >> $RUNFLAT_EVENTS/rank-{one.rank}.jsonl"
+        for one in noted(text)
+    ]
+    body = "\n".join(["#!/bin/sh", *made, f"exit {status}"])
+    return run(
+        "mpi", "run", "-n", "3", "--mpirun", script(tmp_path / "mpirun", MPIRUN),
+        "--library", tmp_path / "librunflat_mpi.so", *options, script(tmp_path / "job", body),
+    )  # fmt: skip
+
+
+RECOVERED = ALL + "1 killed 3; 0 failure_detected 3.04 of=1; 2 failure_detected 3.05 of=1;" \
+    "0 shrink 3.06 ms=9; 0 repaired 3.07 ms=20; 2 repaired 3.07 ms=21; 0 checkpoint 4 ms=0.5; 0 asleep 5; " + LAST  # fmt: skip
+
+
+def test_the_exit_status_and_one_plain_line(tmp_path: Path) -> None:
+    for events, status, exit_status, said in (
+        (ALL + LAST + "; 1 finalized 9", 0, 0, []),
+        (ALL + LAST, 0, 1, ["runflat: rank 1 did not come to its end (no `finalized` event); mpirun ended with 0 all the same"]),
+        (ALL + LAST + "; 1 finalized 9", 3, 1, ["runflat: mpirun ended with 3"]),
+        (RECOVERED, 0, 0, [
+            "runflat: rank 1 killed at 2.000 s; detected after 40 to 50 ms; recovered after 70 ms",
+            "runflat: the others came to their end",
+        ]),
+    ):  # fmt: skip
+        answer = stand_in(tmp_path, events, status=status)
+        assert answer.status == exit_status
+        assert answer.err.splitlines() == said
+
+
+def test_the_timeline_has_all_events_by_time(tmp_path: Path) -> None:
+    answer = stand_in(
+        tmp_path,
+        RECOVERED,
+        "--timeline",
+        str(tmp_path / "t.json"),
+        "--events",
+        str(tmp_path / "kept"),
+    )
+    assert "wrote" in answer.err
+    found = json.loads((tmp_path / "t.json").read_text())
+    assert (found["ranks"], found["outcome"], found["status"], found["reasons"]) == (
+        3,
+        "recovered",
+        0,
+        [],
+    )
+    assert found["command"].startswith("runflat mpi run -n 3")
+    assert "--with-ft ulfm" in found["launch"]
+    events = found["events"]
+    assert [one["t"] for one in events] == sorted(one["t"] for one in events)
+    assert {one["event"] for one in events if one["rank"] is None} == {"launched", "ended"}
+    assert [one for one in events if one["event"] == "repaired"] == [
+        {"t": 3.07, "rank": 0, "event": "repaired", "ms": 20.0},
+        {"t": 3.07, "rank": 2, "event": "repaired", "ms": 21.0},
+    ]
+    assert len(list((tmp_path / "kept").glob("rank-*.jsonl"))) == 3
+    again = stand_in(tmp_path, RECOVERED, "--events", str(tmp_path / "kept"))
+    assert again.status == 2
+    assert "another run" in again.err
+
+
+def test_the_page_draws_every_rank_and_a_window_around_a_failure(tmp_path: Path) -> None:
+    assert stand_in(tmp_path, RECOVERED, "--timeline", str(tmp_path / "t.html")).status == 0
+    assert (tmp_path / "t.json").is_file()
+    page = (tmp_path / "t.html").read_text()
+    drawn = [
+        json.loads(text)
+        for text in re.findall(r'data-figure="mpi-timeline" data-choice="\d+">(.*?)</script>', page)
+    ]
+    assert re.findall(r'<option value="\d" data-note="">(.*?)</option>', page) == [
+        "the failure of rank 1", "the whole run",
+    ]  # fmt: skip
+    near, whole = ({trace.get("name"): trace for trace in figure["data"]} for figure in drawn)
+    assert near["<b>killed</b>"]["x"] == [0.0]
+    assert [round(x, 3) for x in near["<b>failure detected</b>"]["x"]] == [40, 50]
+    repaired = near["<b>repaired</b>"]
+    assert [round(x, 3) for x in repaired["base"]] == [50, 49]
+    assert repaired["x"] == [20, 21]
+    assert "<b>finalized</b>" not in near
+    assert whole["<b>finalized</b>"]["y"] == [0, 2]
+    assert whole["<b>checkpoint</b>"]["x"] == [0.0005]
+    assert "40 to 50" in page
+
+
+def test_a_page_loads_nothing_and_shows_odd_names_as_they_are() -> None:
+    events = [
+        Event(1.0, 0, "started"),
+        Event(2.0, 0, NASTY, 3.0),
+        Event(2.0, 7, "killed"),
+        Event(3.0, 9, "killed"),
+    ]
+    for ranks, known in ((8, events), (2, [])):
+        verdict = judge(ranks, Attempt(status=0, begun=1.0), known)
+        page = render_timeline(
+            Timeline(ranks, 2.0, verdict, known, f"runflat {NASTY}", NASTY).report()
+        )
+        for name, attributes in Elements(page).tags:
+            assert "src" not in attributes, name
+            assert (attributes.get("href") or "#").startswith("#"), name
+            assert name not in ("link", "iframe", "img", "object", "embed")
+        assert '<script>alert("x")</script>' not in page
+
+
+# The real mpirun.
+
+
+def cooked(tmp_path: Path) -> tuple[Path, Path]:
+    """Compile the stand-in library and a small program."""
+    mpicc = real_mpicc()
+    answer = run("mpi", "build", "--source", sources(tmp_path / "source"), "--json")
+    assert answer.status == 0, answer.err
+    (tmp_path / "app.c").write_text(PROGRAM, encoding="utf-8")
+    done = finish([str(mpicc), str(tmp_path / "app.c"), "-o", str(tmp_path / "app")])
+    assert done.status == 0, done.err
+    return Path(answer.json["library"]), tmp_path / "app"
+
+
+def real(tmp_path: Path, words: Sequence[str], how: str) -> Answer:
+    library, app = cooked(tmp_path)
+    mark = f"RUNFLAT_MARK={tmp_path}"
+    answer = spawn(
+        "mpi", "run", "--library", library, *words, app, how, env=dict([mark.split("=")])
+    )
+    assert not processes_with(mark), answer
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "said"),
+    [
+        ("end", 0, ""),
+        ("fail", 1, "runflat: mpirun ended with 3"),
+        ("die", 1, "runflat: rank 1 did not come to its end"),
+        ("hang", 124, "runflat: the limit of 8 s ran out"),
+    ],
+)
+def test_open_mpi_with_two_ranks(how: str, status: int, said: str, tmp_path: Path) -> None:
+    answer = real(tmp_path, ["-n", "2", "--limit", "8" if how == "hang" else "100"], how)
+    assert answer.status == status, answer
+    assert said in answer.err
+    if status == 0:
+        assert sorted(answer.out.splitlines()) == ["rank 0: end", "rank 1: end"]
+        assert "runflat" not in answer.err
+
+
+def test_open_mpi_loses_a_node_with_its_daemon(tmp_path: Path) -> None:
+    real_mpicc()
+    if shutil.which("unshare") is None or finish(["unshare", "--uts", "true"]).status != 0:
+        pytest.skip("unshare --uts: not installed or not allowed")
+    hosts = tmp_path / "hosts"
+    hosts.write_text("fakeA slots=2\nfakeB slots=2\n")
+    shell = script(tmp_path / "shell", SHELL)
+    words = ["-n", "4", "--hostfile", str(hosts), "--limit", "60", "--kill", "node:fakeB@0.2", "--timeline",
+             str(tmp_path / "t.json"), "--mpirun-option", f"--prtemca plm_ssh_agent {shell} --bind-to none"]  # fmt: skip
+    answer = real(tmp_path, words, "hang")
+    assert answer.status == 1, answer
+    assert "ranks 2-3 killed" in answer.err
+    assert "ranks 0-1 did not come to their end" in answer.err
+    events = json.loads((tmp_path / "t.json").read_text())["events"]
+    killed = [(one["rank"], one["by"]) for one in events if one["event"] == "killed"]
+    assert killed == [(2, "node:fakeB@0.2"), (3, "node:fakeB@0.2")]
