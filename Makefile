@@ -11,7 +11,7 @@ RUST   := $(shell find crates -name '*.rs' -not -path '*/target/*' 2>/dev/null)
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 unexport CONDA_PREFIX PYTHONPATH
 
-.PHONY: demo test check bench papers papers-full soak docs fmt fuzz clean
+.PHONY: demo test check bench papers papers-full soak test-mpi-soak docs fmt fuzz clean
 
 demo: $(VENV)/.built
 	@$(BIN)/runflat study run examples/1_what_failed_cables_cost.toml -o out/demo --fresh
@@ -35,6 +35,7 @@ bench: $(VENV)/.built $(VENV)/.dev
 	$(BIN)/python bench/flit.py
 	$(BIN)/python bench/spares.py
 	$(BIN)/python bench/caminos.py
+	$(BIN)/python bench/mpi.py
 
 # The papers' figures and tables, each compared with its record; `papers-full` takes every sample and walks it again.
 TABLE2 := papers/hoefler-domke-2014/table2
@@ -64,6 +65,10 @@ papers-full: papers $(VENV)/.dev
 # The packet engine of the flit simulation against the flit engine, 1,000 random networks (`make test`: 60).
 soak:
 	RUNFLAT_SEEDS=1000 cargo test --release --locked -p runflat-core flit::tests
+
+# MPI jobs that lose processes, at random moments of every phase, 20 times each (`make test`: a sample); hours.
+test-mpi-soak: $(VENV)/.built $(VENV)/.dev
+	@for ranks in 4 8 32; do (cd tests && $(abspath $(BIN))/python -m mpi_jobs.matrix --ranks $$ranks) || exit 1; done
 
 docs:
 	cargo doc --workspace --no-deps --locked

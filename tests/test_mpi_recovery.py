@@ -9,7 +9,8 @@ import pytest
 
 from mpi_jobs import matrix
 from mpi_jobs.job import run_job
-from mpi_jobs.parts import Missing, Parts, build
+from mpi_jobs.parts import Parts, build
+from opensm.missing import Missing
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +50,13 @@ def test_a_spare_takes_over_the_rank(parts: Parts) -> None:
     assert ended.ranks("restored") >= {0, 2, 3, 4}
 
 
-def test_without_spares_the_job_goes_on_smaller(parts: Parts) -> None:
+def test_without_spares_all_stop_alike_if_wanted(parts: Parts) -> None:
     program = [str(parts.program("examples/02_spares.c")), "60"]
     ended = run_job(parts, 3, program, kill="1@0.05", environment={"RUNFLAT_ON_EXHAUSTED": "stop"})
-    # The rod would lose a part of itself, so this program cannot go on: it is to stop, and all see that alike.
     assert ended.in_time
     assert ended.ranks("killed") == {1}
+    assert ended.ranks("failure_detected") == {0, 2}
+    assert ended.ranks("aborted") >= {0}
     assert "largest error" not in ended.text
 
 

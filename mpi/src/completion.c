@@ -128,7 +128,7 @@ EXPORTED int MPI_Testsome(int count, MPI_Request requests[], int *ended, int ind
 
 EXPORTED int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    if (modes_of(comm).range == RANGE_LOCAL)
+    if (range_of(comm) == RANGE_LOCAL)
         return PMPI_Probe(source, tag, comm, status);
     int found = 0;
     UNTIL(found, PMPI_Iprobe(source, tag, comm, &found, status), 0, NULL);

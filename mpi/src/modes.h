@@ -35,6 +35,12 @@ static inline struct modes modes_of(MPI_Comm comm)
     return atomic_load_explicit(&marked_count, memory_order_relaxed) == 0 ? none : modes_of_marked(comm);
 }
 
+static inline enum range range_of(MPI_Comm comm)
+{
+    bool none = atomic_load_explicit(&ranged_count, memory_order_relaxed) == 0;
+    return none ? RANGE_LOCAL : modes_of_marked(comm).range;
+}
+
 void set_modes(MPI_Comm comm, struct modes modes);
 
 /* A new communicator has the modes of the one that it was made from. */

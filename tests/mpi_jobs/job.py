@@ -40,7 +40,9 @@ class Ended:
     @property
     def crash_words(self) -> list[str]:
         """Lines that tell of a crash."""
-        return [line for line in self.text.splitlines() if any(w in line.lower() for w in CRASH_WORDS)]
+        return [
+            line for line in self.text.splitlines() if any(w in line.lower() for w in CRASH_WORDS)
+        ]
 
 
 def run_job(
@@ -66,7 +68,15 @@ def run_job(
         } | (environment or {})
         exported = [word for name in settings for word in ("-x", name)]
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        line = [str(parts.mpirun), *root, "--oversubscribe", "--bind-to", "none", "--with-ft", "ulfm"]
+        line = [
+            str(parts.mpirun),
+            *root,
+            "--oversubscribe",
+            "--bind-to",
+            "none",
+            "--with-ft",
+            "ulfm",
+        ]
         begin = time.monotonic()
         child = subprocess.Popen(
             [*line, "-n", str(world), *exported, *program],

@@ -95,7 +95,9 @@ def main() -> int:
             for phase in [given.phase] if given.phase else PHASES:
                 wrong_here = 0
                 for repeat in range(given.repeats):
-                    cell = draw(given.ranks, who, phase, Random(f"{given.seed} {who} {phase} {repeat}"))
+                    cell = draw(
+                        given.ranks, who, phase, Random(f"{given.seed} {who} {phase} {repeat}")
+                    )
                     ended, wrong = run_cell(parts, cell)
                     jobs += 1
                     without += not ended.ranks("killed")
@@ -104,7 +106,9 @@ def main() -> int:
                         print(f"{cell}: {'; '.join(wrong)}\n{ended.text[-2000:]}", flush=True)
                 bad += wrong_here
                 print(f"{given.ranks} ranks, {who} in {phase}: {given.repeats - wrong_here} of {given.repeats}", flush=True)  # fmt: skip
-    print(f"seed {given.seed}: {jobs - bad} of {jobs} jobs recovered; in {without} nobody died in time")
+    print(
+        f"seed {given.seed}: {jobs - bad} of {jobs} jobs recovered; in {without} nobody died in time"
+    )
     return 1 if bad else 0
 
 

@@ -9,11 +9,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from opensm.missing import Missing
+
 ROOT = Path(__file__).parents[2]
-
-
-class Missing(Exception):
-    """A part that is not installed; the message names it and what brings it."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,14 @@ class Parts:
         if not path.exists():
             lib = self.library.parent
             linked = [f"-L{lib}", "-lrunflat_mpi", f"-Wl,-rpath,{lib}"]
-            flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'mpi/include'}"]
+            flags = [
+                "-std=gnu11",
+                "-O2",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                f"-I{ROOT / 'mpi/include'}",
+            ]
             run([str(self.mpicc), *flags, str(ROOT / "mpi" / source), "-o", str(path), *linked])
         return path
 

@@ -1,0 +1,74 @@
+"""The MPI recovery library while nobody fails: what calls cost with it and without, in one run.
+
+`mpi/bench/latency.c` is started without the library, with it and no mode set, and with each mode; rounds in turn. Bound: a
+call of a library that wants nothing adds a jump and a test of a counter, some 2 ns.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import record
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from mpi_jobs.parts import Parts, build  # noqa: E402  the tests' way to compile the library
+
+REPEATS = 7
+RANKS = (2, 4, 8)
+CASES: dict[str, tuple[bool, tuple[str, ...]]] = {
+    "without": (False, ()),
+    "local": (True, ()),
+    "uniform": (True, ("mpix_error_uniform", "coll")),
+    "group": (True, ("mpix_error_range", "group")),
+}
+"""Whether the library is there, and the key that the communicator gets."""
+
+
+def measured(parts: Parts, program: Path, ranks: int, case: str) -> dict[str, float]:
+    preloaded, key = CASES[case]
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    crowded = ["--oversubscribe", "--bind-to", "none"] if ranks > (os.cpu_count() or 1) else []
+    preload = ["-x", f"LD_PRELOAD={parts.library}"] if preloaded else []
+    line = [str(parts.mpirun), *root, *crowded, "--with-ft", "ulfm", "-n", str(ranks), *preload]
+    done = subprocess.run([*line, str(program), *key], capture_output=True, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> None:
+    head = record.head("make bench", REPEATS)
+    results: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        parts = build(Path(folder))
+        program = Path(folder) / "latency"
+        subprocess.run(
+            [parts.mpicc, "-O2", ROOT / "mpi/bench/latency.c", "-o", program], check=True
+        )
+        for ranks in RANKS:
+            rounds = [
+                {case: measured(parts, program, ranks, case) for case in CASES}
+                for _ in range(REPEATS)
+            ]
+            for call in rounds[0]["without"]:
+                row: dict[str, Any] = {"ranks": ranks, "call": call}
+                row |= {f"{c}_us": record.spread([one[c][call] for one in rounds]) for c in CASES}
+                results.append(row)
+    record.save(Path(__file__).parent / "mpi.json", head | {"results": results})
+    print(f"{head['processor']}, {head['cores']} cores, {REPEATS} rounds, commit {head['commit']}; best (median) in us")  # fmt: skip
+    print(f"{'ranks':>5} {'call':16}" + "".join(f"{case:>20}" for case in CASES))
+    for row in results:
+        cells = [row[f"{case}_us"] for case in CASES]
+        text = "".join(f"{one['min']:10.3f} ({one['median']:7.3f})" for one in cells)
+        print(f"{row['ranks']:5} {row['call']:16}{text}")
+
+
+if __name__ == "__main__":
+    main()
