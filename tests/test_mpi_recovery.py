@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from random import Random
 
 import pytest
@@ -110,3 +111,40 @@ def test_collectives_that_are_not_uniform_differ(parts: Parts) -> None:
     """The fault is real: without the mode, processes see it at different calls."""
     ended = run_job(parts, 8, [str(parts.program("tests/uniform.c")), "local"])
     assert "not uniform" in ended.text
+
+
+def test_a_plain_program_comes_to_its_end_under_the_preloaded_library(parts: Parts) -> None:
+    program = [str(parts.unlinked("tests/plain.c"))]
+    for _ in range(3):
+        ended = run_job(parts, 8, program, environment={"LD_PRELOAD": str(parts.library)})
+        assert "5 of 8 processes left, they add up to 5" in ended.text, ended.text
+        assert ended.in_time
+        assert len(ended.ranks("finalized")) == 5
+        assert not ended.crash_words
+
+
+def test_without_fault_tolerance_it_says_how_to_get_it(parts: Parts) -> None:
+    ended = run_job(parts, 2, [str(parts.program("examples/02_spares.c"))], tolerant=False)
+    assert "start with `mpirun --with-ft ulfm`" in ended.text
+
+
+def test_nothing_but_calls_is_exported(parts: Parts) -> None:
+    """`ompi_comm_revoke_local` is the guard that src/young.h explains."""
+    found = subprocess.run(
+        ["nm", "-D", "--defined-only", parts.library], capture_output=True, text=True, check=True
+    )
+    names = {line.split()[-1] for line in found.stdout.splitlines()}
+    others = {name for name in names if not name.startswith(("MPI_", "MPIX_", "RF_"))}
+    assert others == {"ompi_comm_revoke_local"}
+
+
+def test_a_manager_hands_out_again_what_dead_workers_had(parts: Parts) -> None:
+    program = [str(parts.program("examples/00_run_through.c")), "200"]
+    ended = run_job(parts, 5, program, kill="2@0.1,3@0.15")
+    assert "200 tasks, sum of squares 2686700, workers lost 2" in ended.text, ended.text
+
+
+def test_survivors_go_on_with_fewer_processes(parts: Parts) -> None:
+    program = [str(parts.program("examples/01_shrink.c")), "100"]
+    ended = run_job(parts, 6, program, kill="1@0.1,4@0.2")
+    assert "4 of 6 processes, sum 333328333350000, which is right" in ended.text, ended.text

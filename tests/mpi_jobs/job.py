@@ -55,6 +55,7 @@ def run_job(
     stop: str = "",
     limit_s: float = 60.0,
     environment: dict[str, str] | None = None,
+    tolerant: bool = True,
 ) -> Ended:
     """Run a program on so many processes; `kill` and `stop` as RUNFLAT_KILL and RUNFLAT_STOP have them."""
     with tempfile.TemporaryDirectory(prefix="rf-events-") as events:
@@ -66,21 +67,13 @@ def run_job(
             "RUNFLAT_POLICY_LIBRARY": str(parts.policy),
             "RUNFLAT_STEP_LIMIT_S": "30",
         } | (environment or {})
-        exported = [word for name in settings for word in ("-x", name)]
+        exported = [word for name in settings.items() for word in ("-x", "=".join(name))]
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        line = [
-            str(parts.mpirun),
-            *root,
-            "--oversubscribe",
-            "--bind-to",
-            "none",
-            "--with-ft",
-            "ulfm",
-        ]
+        ft = ["--with-ft", "ulfm"] if tolerant else []
+        line = [str(parts.mpirun), *root, "--oversubscribe", "--bind-to", "none", *ft]
         begin = time.monotonic()
         child = subprocess.Popen(
             [*line, "-n", str(world), *exported, *program],
-            env=os.environ | settings,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,

@@ -26,10 +26,17 @@ class Parts:
 
     def program(self, source: str) -> Path:
         """Compile a program of `mpi/`, linked with the library."""
+        lib = self.library.parent
+        return self.compiled(source, [f"-L{lib}", "-lrunflat_mpi", f"-Wl,-rpath,{lib}"])
+
+    def unlinked(self, source: str) -> Path:
+        """Compile a program of `mpi/` that knows nothing of the library."""
+        return self.compiled(source, [])
+
+    def compiled(self, source: str, linked: list[str]) -> Path:
+        """Compile a program, once."""
         path = self.folder / Path(source).stem
         if not path.exists():
-            lib = self.library.parent
-            linked = [f"-L{lib}", "-lrunflat_mpi", f"-Wl,-rpath,{lib}"]
             flags = [
                 "-std=gnu11",
                 "-O2",
