@@ -11,7 +11,7 @@ RUST   := $(shell find crates -name '*.rs' -not -path '*/target/*' 2>/dev/null)
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 unexport CONDA_PREFIX PYTHONPATH
 
-.PHONY: demo test check bench papers papers-full soak test-mpi-soak docs fmt fuzz clean
+.PHONY: demo test check bench papers papers-full soak mpi test-mpi-soak docs fmt fuzz clean
 
 demo: $(VENV)/.built
 	@$(BIN)/runflat study run examples/1_what_failed_cables_cost.toml -o out/demo --fresh
@@ -65,6 +65,11 @@ papers-full: papers $(VENV)/.dev
 # The packet engine of the flit simulation against the flit engine, 1,000 random networks (`make test`: 60).
 soak:
 	RUNFLAT_SEEDS=1000 cargo test --release --locked -p runflat-core flit::tests
+
+# What `runflat mpi run` needs: the policies of spares, and the recovery library for the MPI beside this Python.
+mpi: $(VENV)/.built $(VENV)/.dev
+	cargo build --release --locked -p runflat-policy
+	@$(BIN)/runflat mpi build
 
 # MPI jobs that lose processes, at random moments of every phase, 20 times each (`make test`: a sample); hours.
 test-mpi-soak: $(VENV)/.built $(VENV)/.dev

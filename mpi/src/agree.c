@@ -31,19 +31,20 @@ int vote_on_agreements(bool has_rank)
     return has_rank ? ~(1 << joined % REMAINDERS) : ~0;
 }
 
-void finish_agreements(int votes)
+bool finish_agreements(int votes)
 {
     bool others_are_ahead = !(votes >> (joined + 1) % REMAINDERS & 1);
-    int done = 0;
+    int done = pending == MPI_REQUEST_NULL && !others_are_ahead;
     static int unused;
     if (counted == MPI_COMM_NULL)
-        return;
+        return true;
     if (others_are_ahead)
         PMPIX_Comm_iagree(counted, &unused, &pending);
-    while (pending != MPI_REQUEST_NULL && !done)
+    for (double begin = wall_s(); !done && wall_s() < begin + PATIENCE_S;)
         if (PMPI_Test(&pending, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             done = 1;
     counted = MPI_COMM_NULL;
+    return done;
 }
 
 /* On the communicator of the job it would wait for processes that have turned to a repair; elsewhere it is the caller's to

@@ -23,8 +23,10 @@ void count_agreements(MPI_Comm comm);
 /* A process's vote on who has taken part in how many: all bits for one that has no rank. */
 int vote_on_agreements(bool has_rank);
 
-/* Takes part in the last agreement if, by what all votes have in common, others have, and waits until it has ended. */
-void finish_agreements(int votes);
+/* Takes part in the last agreement if, by what all votes have in common, others have, and waits until it has ended. Now and then
+ * Open MPI 5.0 does not bring the result to all when processes die meanwhile: after PATIENCE_S it is left. False: it was left,
+ * and the communicator must not be freed. */
+bool finish_agreements(int votes);
 
 /* Whether a communicator is revoked, as far as is known here. */
 bool is_revoked(MPI_Comm comm);

@@ -105,18 +105,20 @@ static void free_comm(MPI_Comm *comm)
 }
 
 /* A pool of all that live, in which nobody is inside a creating call any more; agreements of the job have ended. */
-static MPI_Comm shrink_pool(bool has_rank)
+static MPI_Comm shrink_pool(bool has_rank, bool *may_free)
 {
     MPI_Comm next;
-    enter_phase("shrink");
+    if (job.running)
+        enter_phase("shrink");
     double begin = wall_s();
     while (shrink(job.pool, &next) != MPI_SUCCESS)
         ;
     PMPI_Comm_set_errhandler(next, MPI_ERRORS_RETURN);
     int votes = vote_on_agreements(has_rank);
     PMPIX_Comm_agree(next, &votes);
-    finish_agreements(votes);
-    note_event("shrink", 1e3 * (wall_s() - begin));
+    *may_free = finish_agreements(votes) && *may_free;
+    if (job.running)
+        note_event("shrink", 1e3 * (wall_s() - begin));
     return next;
 }
 
@@ -139,14 +141,16 @@ static int repair(MPI_Comm *ranks)
 {
     double begin = wall_s();
     begin_step("repair");
-    enter_phase("repair");
+    if (job.running)
+        enter_phase("repair");
     MPI_Comm old = *ranks;
+    bool may_free = old != MPI_COMM_NULL;
     *ranks = MPI_COMM_NULL;
     if (old != MPI_COMM_NULL)
         PMPIX_Comm_revoke(old);
     PMPIX_Comm_revoke(job.pool);
     for (;;) {
-        MPI_Comm next = shrink_pool(old != MPI_COMM_NULL);
+        MPI_Comm next = shrink_pool(old != MPI_COMM_NULL, &may_free);
         free_comm(&job.pool);
         job.pool = next;
         bury(next);
@@ -158,11 +162,12 @@ static int repair(MPI_Comm *ranks)
             break;
         PMPIX_Comm_revoke(next);
     }
-    if (old != MPI_COMM_NULL)
+    if (may_free)
         free_comm(&old);
     count_agreements(*ranks);
     end_step();
-    note_event("repaired", 1e3 * (wall_s() - begin));
+    if (job.running)
+        note_event("repaired", 1e3 * (wall_s() - begin));
     return MPI_SUCCESS;
 }
 
@@ -243,8 +248,9 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
     while (!open_pool())
         ;
     end_step();
-    job.running = true;
+    /* Ranks are made as a repair makes them: it is the same when somebody has failed already. */
     int code = repair(comm);
+    job.running = true;
     return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
 }
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from .parts import Parts
 
-CRASH_WORDS = ("segmentation fault", "signal: aborted", "erroneous", "assertion", "caught signal")
+CRASH_WORDS = ("segmentation fault", "signal: aborted", "assertion", "caught signal")
 """What a crash prints, in lower case."""
 
 

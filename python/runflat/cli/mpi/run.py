@@ -252,7 +252,9 @@ def _policies(job: Job) -> Path | None:
     found = find_policy_library()
     if found is None:
         places = " or ".join(map(str, policy_places()))
-        raise MpiError(f"spares need the library of policies, which is not at {places}")
+        raise MpiError(
+            f"spares need the library of policies, which is not at {places}; in a checkout `make mpi` builds it"
+        )
     return found
 
 
