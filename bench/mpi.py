@@ -1,7 +1,7 @@
 """The MPI recovery library while nobody fails: what calls cost with it and without, in one run.
 
 `mpi/bench/latency.c` is started without the library, with it and no mode set, and with each mode; rounds in turn. Bound: a
-call of a library that wants nothing adds a jump and a test of a counter, some 2 ns.
+call of a library that wants nothing adds a jump and a test of a counter.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from command import ROOT, finish, run
-from mpi_parts import real_mpicc, script, sources
+from mpi_jobs.stand_ins import real_mpicc, script, sources
 from runflat.mpi_launch import MpiError, find_toolchain
 from runflat.mpi_launch.toolchain import check_launcher
 

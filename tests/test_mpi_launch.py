@@ -10,12 +10,8 @@ from pathlib import Path
 import pytest
 
 from command import Answer, finish, program, run, spawn
-from mpi_parts import (
-    MPIRUN,
-    is_alive,
-    pids,
-    script,
-)
+from mpi_jobs.processes import is_alive, pids
+from mpi_jobs.stand_ins import MPIRUN, script
 from runflat.mpi_launch import Job, MpiError, compose, read_kill, read_stop
 from runflat.mpi_launch.injection import NodeKill
 

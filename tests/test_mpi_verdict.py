@@ -11,14 +11,8 @@ from sample import NASTY
 from test_page import Elements
 
 from command import Answer, finish, run, spawn
-from mpi_parts import (
-    MPIRUN,
-    PROGRAM,
-    processes_with,
-    real_mpicc,
-    script,
-    sources,
-)
+from mpi_jobs.processes import processes_with
+from mpi_jobs.stand_ins import MPIRUN, PROGRAM, real_mpicc, script, sources
 from runflat.mpi_launch import Attempt, Event, judge, read_events
 from runflat.mpi_launch.timeline import Timeline
 from runflat.mpi_launch.verdict import ranges, summary

@@ -26,6 +26,8 @@
  *     }
  *     MPI_Finalize();
  *
+ * Sources: Hori et al. 2016, "User-level vs. System-level"; Bouteiller and Bosilca 2022, Figure 1.
+ *
  * All functions return MPI_SUCCESS, an MPI error class, or one of the codes below; they never call an error handler.
  * RF_* calls of one process come from one thread at a time. */
 #ifndef RUNFLAT_H

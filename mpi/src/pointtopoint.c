@@ -40,11 +40,18 @@ EXPORTED int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type,
 {
     if (range_of(comm) == RANGE_LOCAL)
         return PMPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status);
-    MPI_Request receive, send = MPI_REQUEST_NULL;
+    MPI_Request receive, send;
     int code = PMPI_Irecv(in, in_count, in_type, from, in_tag, comm, &receive);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Isend(out, out_count, out_type, to, out_tag, comm, &send);
-    if (code == MPI_SUCCESS)
-        code = wait_watching(&receive, status);
-    return code == MPI_SUCCESS ? wait_watching(&send, MPI_STATUS_IGNORE) : code;
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Isend(out, out_count, out_type, to, out_tag, comm, &send);
+    if (code != MPI_SUCCESS) {
+        PMPI_Cancel(&receive);
+        PMPI_Wait(&receive, MPI_STATUS_IGNORE);
+        return code;
+    }
+    /* Both, whatever becomes of the first: a failure in the range of the communicator ends the other one too. */
+    int received = wait_watching(&receive, status);
+    int sent = wait_watching(&send, MPI_STATUS_IGNORE);
+    return received != MPI_SUCCESS ? received : sent;
 }

@@ -1,4 +1,7 @@
-/* Ranks, spares, and who takes over from whom. */
+/* Ranks, spares, and who takes over from whom.
+ *
+ * Sources: Hori et al. 2016, "User-level vs. System-level" (spares in the job, kept out of its communicator); Bouteiller and
+ * Bosilca 2022, Figure 1 (programs that cannot shrink need their ranks replaced). */
 #ifndef RUNFLAT_SPARES_H
 #define RUNFLAT_SPARES_H
 

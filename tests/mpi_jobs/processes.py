@@ -1,0 +1,40 @@
+"""Processes as the kernel shows them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+
+def is_alive(pid: int) -> bool:
+    """Say whether a process runs; one that only waits to be waited for does not."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return text.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def pids(path: Path, count: int, seconds: float = 20) -> list[int]:
+    """Wait for a file to have so many numbers."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError):
+            found = [int(word) for word in path.read_text().split()]
+            if len(found) >= count:
+                return found
+        time.sleep(0.05)
+    raise AssertionError(f"{path.name} has no {count} numbers")
+
+
+def processes_with(variable: str) -> list[int]:
+    """Find processes by a word of their environment; a test's own mark."""
+    found = []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if variable.encode() in Path(entry.path, "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+    return [pid for pid in found if is_alive(pid)]
