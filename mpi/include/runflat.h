@@ -87,6 +87,15 @@ RF_API int RF_Init(int spares, MPI_Comm *comm);
  * MPI_SUCCESS (see RF_Shape); RF_ERR_NO_SPARE at all ranks alike, if the job is to stop when spares run out. */
 RF_API int RF_Repair(MPI_Comm *comm);
 
+/* RF_Repair as a request, for ranks that have something to do meanwhile. All live ranks repair, some so, some with RF_Repair.
+ *
+ * [in]  comm      of RF_Init or of the last repair; revoked at once, freed when the request has ended
+ * [out] repaired  valid when the request has ended; MPI_COMM_NULL then: no spare is left, and the job is to stop
+ * [out] request   for MPI_Wait, MPI_Test and their kind; the work goes on in calls as that of MPIX_Comm_ishrink does
+ *
+ * MPI_SUCCESS; RF_ERR_ARGUMENT. */
+RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *request);
+
 /* RF_SAME_SIZE or RF_SMALLER: what the last repair made of the communicator. */
 RF_API int RF_Shape(void);
 
@@ -121,6 +130,20 @@ RF_API int RF_Restore(MPI_Comm comm, int64_t *version);
  * MPI_SUCCESS, comm is then MPI_COMM_NULL; or the class of a failure at all ranks alike: repair and go on, the spares are
  * still there. */
 RF_API int RF_End(MPI_Comm *comm);
+
+/* MPIX_Comm_shrink as a request: the live processes of `comm` get a communicator of their own, in the order of their ranks, while
+ * each goes on with other work. MPI's own where the MPI has it.
+ *
+ * Failures that are known are acknowledged on `comm`. Until the request has ended no other agreement is started on `comm`; more
+ * shrinks may be, and each process may post those of different communicators in any order. The work is done inside calls that
+ * wait or test, of this or any other request, and inside blocking sends, receives and collective calls.
+ *
+ * [in]  comm     an intracommunicator, revoked or not
+ * [out] made     valid when the request has ended
+ * [out] request  for MPI_Wait, MPI_Test and their kind
+ *
+ * MPI_SUCCESS; MPI_ERR_UNSUPPORTED_OPERATION on an intercommunicator or an MPI other than Open MPI 5. */
+RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 #include "agree.h"
 
+#include "requests.h"
 #include "state.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@ bool is_revoked(MPI_Comm comm)
 static MPI_Comm counted = MPI_COMM_NULL;
 static unsigned joined;
 static MPI_Request pending = MPI_REQUEST_NULL;
+static double joined_at;
 
 /* Counts that differ by one are told apart by their remainders. */
 enum { REMAINDERS = 4 };
@@ -31,20 +33,25 @@ int vote_on_agreements(bool has_rank)
     return has_rank ? ~(1 << joined % REMAINDERS) : ~0;
 }
 
-bool finish_agreements(int votes)
+void join_last_agreement(int votes)
 {
-    bool others_are_ahead = !(votes >> (joined + 1) % REMAINDERS & 1);
-    int done = pending == MPI_REQUEST_NULL && !others_are_ahead;
     static int unused;
-    if (counted == MPI_COMM_NULL)
-        return true;
-    if (others_are_ahead)
+    bool others_are_ahead = !(votes >> (joined + 1) % REMAINDERS & 1);
+    if (counted != MPI_COMM_NULL && others_are_ahead)
         PMPIX_Comm_iagree(counted, &unused, &pending);
-    for (double begin = wall_s(); !done && wall_s() < begin + PATIENCE_S;)
-        if (PMPI_Test(&pending, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            done = 1;
+    joined_at = wall_s();
+}
+
+bool has_ended_agreements(bool *all)
+{
+    int done = 1;
+    if (counted != MPI_COMM_NULL && PMPI_Test(&pending, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        done = 1;
+    if (!done && wall_s() < joined_at + PATIENCE_S)
+        return false;
     counted = MPI_COMM_NULL;
-    return done;
+    *all = *all && done;
+    return true;
 }
 
 /* On the communicator of the job it would wait for processes that have turned to a repair; elsewhere it is the caller's to
@@ -70,6 +77,8 @@ int agree_unless_revoked(MPI_Comm comm, int *flag, double patience_s)
     joined += comm == counted;
     for (unsigned tests = 1; code == MPI_SUCCESS && !done; tests++) {
         code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
+            advance_works();
         if (code != MPI_SUCCESS || done || tests % 64 != 0 || !is_revoked(comm))
             continue;
         revoked_at = revoked_at > 0 ? revoked_at : wall_s();

@@ -13,7 +13,7 @@
 
 /* Agrees on the bitwise and of `flag` as MPIX_Comm_agree does; MPIX_ERR_REVOKED if the communicator has been revoked for
  * `patience_s` before the result is known here. It may be known elsewhere then; and the agreement is pending, see
- * `finish_agreements`. */
+ * `join_last_agreement`. */
 int agree_unless_revoked(MPI_Comm comm, int *flag, double patience_s);
 
 /* Agreements on the communicator of the job are counted, so that after a failure none stays pending: since each begins when
@@ -23,10 +23,12 @@ void count_agreements(MPI_Comm comm);
 /* A process's vote on who has taken part in how many: all bits for one that has no rank. */
 int vote_on_agreements(bool has_rank);
 
-/* Takes part in the last agreement if, by what all votes have in common, others have, and waits until it has ended. Now and then
- * Open MPI 5.0 does not bring the result to all when processes die meanwhile: after PATIENCE_S it is left. False: it was left,
- * and the communicator must not be freed. */
-bool finish_agreements(int votes);
+/* Takes part in the last agreement if, by what all votes have in common, others have. */
+void join_last_agreement(int votes);
+
+/* Whether no agreement is pending any more. Now and then Open MPI 5.0 does not bring the result to all when processes die
+ * meanwhile: after PATIENCE_S it is left, `all` is false then, and the communicator must not be freed. */
+bool has_ended_agreements(bool *all);
 
 /* Whether a communicator is revoked, as far as is known here. */
 bool is_revoked(MPI_Comm comm);

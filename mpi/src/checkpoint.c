@@ -7,6 +7,7 @@
 #include "bounded.h"
 #include "copies.h"
 #include "inject.h"
+#include "roster.h"
 #include "runflat.h"
 #include "spares.h"
 #include "state.h"

@@ -12,11 +12,12 @@
     EXPORTED int MPI_##NAME(UNWRAP PARAMETERS)                                                                            \
     {                                                                                                                     \
         struct modes modes = modes_of(comm);                                                                              \
-        if (modes.range == RANGE_LOCAL && modes.uniform != UNIFORM_COLL)                                                  \
+        bool straight = goes_straight(comm);                                                                              \
+        if (straight && modes.uniform != UNIFORM_COLL)                                                                    \
             return PMPI_##NAME(__VA_ARGS__);                                                                              \
         MPI_Errhandler handler = modes.uniform == UNIFORM_COLL ? hold_errors(comm) : MPI_ERRHANDLER_NULL;                 \
         int code;                                                                                                         \
-        if (modes.range == RANGE_LOCAL) {                                                                                 \
+        if (straight) {                                                                                                   \
             code = PMPI_##NAME(__VA_ARGS__);                                                                              \
         } else {                                                                                                          \
             MPI_Request request;                                                                                          \

@@ -6,11 +6,11 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Whether calls must watch: a communicator has a range, or a collective call is still to be agreed upon. */
+/* Whether calls must watch: a communicator has a range, or a request of ours is under way. */
 static bool must_watch(void)
 {
     return rf.ready && (atomic_load_explicit(&ranged_count, memory_order_relaxed) > 0 ||
-                        atomic_load_explicit(&agreeing_count, memory_order_relaxed) > 0);
+                        atomic_load_explicit(&works, memory_order_relaxed) > 0);
 }
 
 /* What a wait does between two looks at its requests. */
@@ -18,8 +18,8 @@ static void do_others(unsigned turn)
 {
     if (turn % 64 == 0 && atomic_load_explicit(&ranged_count, memory_order_relaxed) > 0)
         look_for_failures();
-    if (atomic_load_explicit(&agreeing_count, memory_order_relaxed) > 0)
-        advance_agreements();
+    if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
+        advance_works();
 }
 
 /* Errors of requests that are ours belong to the communicator of the collective call; MPI would give them to the handler of
@@ -128,7 +128,7 @@ EXPORTED int MPI_Testsome(int count, MPI_Request requests[], int *ended, int ind
 
 EXPORTED int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    if (range_of(comm) == RANGE_LOCAL)
+    if (goes_straight(comm))
         return PMPI_Probe(source, tag, comm, status);
     int found = 0;
     UNTIL(found, PMPI_Iprobe(source, tag, comm, &found, status), 0, NULL);

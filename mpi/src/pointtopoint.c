@@ -1,6 +1,6 @@
-/* Blocking point-to-point calls on communicators whose range is not local: begun, then waited for with an eye on failures. */
+/* Blocking point-to-point calls that something may interrupt, or beside which requests of this library must go on: begun, then
+ * waited for with an eye on both. */
 #include "completion.h"
-#include "modes.h"
 #include "state.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -8,7 +8,7 @@
 #define SEND(NAME)                                                                                                        \
     EXPORTED int MPI_##NAME(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)             \
     {                                                                                                                     \
-        if (range_of(comm) == RANGE_LOCAL)                                                                          \
+        if (goes_straight(comm))                                                                                    \
             return PMPI_##NAME(buffer, count, type, to, tag, comm);                                                       \
         MPI_Request request;                                                                                              \
         int code = PMPI_I##NAME(buffer, count, type, to, tag, comm, &request);                                            \
@@ -28,7 +28,7 @@ SEND(Bsend)
 
 EXPORTED int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    if (range_of(comm) == RANGE_LOCAL)
+    if (goes_straight(comm))
         return PMPI_Recv(buffer, count, type, from, tag, comm, status);
     MPI_Request request;
     int code = PMPI_Irecv(buffer, count, type, from, tag, comm, &request);
@@ -38,7 +38,7 @@ EXPORTED int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int 
 EXPORTED int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to, int out_tag, void *in, int in_count,
                           MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status *status)
 {
-    if (range_of(comm) == RANGE_LOCAL)
+    if (goes_straight(comm))
         return PMPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status);
     MPI_Request receive, send;
     int code = PMPI_Irecv(in, in_count, in_type, from, in_tag, comm, &receive);

@@ -11,13 +11,6 @@
 /* Whether RF_Init has run and RF_End has not. */
 bool job_runs(void);
 
-/* The ranks of the communicator of the job as they were numbered at the beginning, in order; `ranks` has room for as many as
- * it has processes. They are the same numbers as now unless ranks were lost. */
-void first_numbers(int *ranks);
-
-/* The process in the world that stands for a rank by its first number. */
-int process_of(int rank);
-
 /* Tells sleeping spares that the job is over; at a process that knows of none it does nothing. */
 void release_spares(void);
 

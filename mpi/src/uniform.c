@@ -1,9 +1,9 @@
 #include "uniform.h"
 
 #include "agree.h"
+#include "requests.h"
 #include "state.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 /* What processes agree on: bits that stay if all have them. */
@@ -58,145 +58,73 @@ int release_errors(MPI_Comm comm, MPI_Errhandler handler, int code)
 }
 
 /* A non-blocking collective call on its way to an agreement. */
-struct pending {
-    MPI_Comm comm;
-    MPI_Request call, agreement, own;
-    int code, votes, agreed;
+struct settling {
+    struct work work;
+    MPI_Request call, agreement;
+    int votes, agreed;
     double revoked_at;
-    bool given_up; /* the agreement may still write here */
     enum { CALLING, CALLED, AGREEING, AGREED } stage;
-    struct pending *next; /* of those that are not agreed upon */
-    struct pending *next_owned;
 };
 
-atomic_int agreeing_count;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, owned_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* In the order in which they were posted; and all that are not waited for, in no order. */
-static struct pending *first, *first_owned;
-
-static int query(void *state, MPI_Status *status)
+static bool is_before_agreement(const struct work *work)
 {
-    const struct pending *own = state;
-    PMPI_Status_set_elements(status, MPI_BYTE, 0);
-    PMPI_Status_set_cancelled(status, 0);
-    return own->code;
+    return ((const struct settling *)work)->stage < AGREEING;
 }
 
-static int release(void *state)
+static void wait_for_call(struct settling *own)
 {
-    struct pending *own = state, **at;
-    pthread_mutex_lock(&owned_lock);
-    for (at = &first_owned; *at != own; at = &(*at)->next_owned)
-        ;
-    *at = own->next_owned;
-    pthread_mutex_unlock(&owned_lock);
-    atomic_fetch_sub(&agreeing_count, 1);
-    if (!own->given_up)
-        free(own);
-    return MPI_SUCCESS;
+    int done = 0;
+    MPI_Errhandler handler = hold_errors(own->work.owner);
+    own->work.code = PMPI_Test(&own->call, &done, MPI_STATUS_IGNORE);
+    release_errors(own->work.owner, handler, MPI_SUCCESS);
+    if (done || own->work.code != MPI_SUCCESS)
+        own->stage = CALLED;
 }
 
-static int cancel(void *state, int complete)
+static void wait_for_agreement(struct settling *own)
 {
-    (void)state;
-    (void)complete;
-    return MPI_SUCCESS;
+    int done = 0;
+    own->agreed = PMPI_Test(&own->agreement, &done, MPI_STATUS_IGNORE);
+    if (done || own->agreed != MPI_SUCCESS) {
+        own->stage = AGREED;
+    } else if (is_revoked(own->work.owner) && own->revoked_at == 0) {
+        own->revoked_at = wall_s();
+    } else if (own->revoked_at > 0 && wall_s() >= own->revoked_at + PATIENCE_S) {
+        own->agreed = MPIX_ERR_REVOKED;
+        own->work.kept = true;
+        own->stage = AGREED;
+    }
+}
+
+static bool advance(struct work *work)
+{
+    struct settling *own = (struct settling *)work;
+    if (own->stage == CALLING)
+        wait_for_call(own);
+    /* Agreements begin in the order of the posts. */
+    if (own->stage == CALLED && !is_behind(work, is_before_agreement)) {
+        own->votes = vote(work->code);
+        own->agreed = PMPIX_Comm_iagree(work->owner, &own->votes, &own->agreement);
+        own->stage = own->agreed == MPI_SUCCESS ? AGREEING : AGREED;
+    }
+    if (own->stage == AGREEING)
+        wait_for_agreement(own);
+    if (own->stage != AGREED)
+        return false;
+    work->code = outcome(work->code, error_class(own->agreed), own->votes);
+    return true;
 }
 
 int agree_after(MPI_Comm comm, int code, MPI_Request *request)
 {
-    struct pending *own = calloc(1, sizeof *own), **last;
+    struct settling *own = calloc(1, sizeof *own);
     if (!own)
         return MPI_ERR_NO_MEM;
-    own->comm = comm;
-    own->code = code;
+    own->work = (struct work){.owner = comm, .advance = advance, .code = code};
     if (code == MPI_SUCCESS)
         own->call = *request;
     else
         own->stage = CALLED;
-    PMPI_Grequest_start(query, release, cancel, own, &own->own);
-    *request = own->own;
-    pthread_mutex_lock(&lock);
-    for (last = &first; *last; last = &(*last)->next)
-        ;
-    *last = own;
-    pthread_mutex_unlock(&lock);
-    pthread_mutex_lock(&owned_lock);
-    own->next_owned = first_owned;
-    first_owned = own;
-    pthread_mutex_unlock(&owned_lock);
-    atomic_fetch_add(&agreeing_count, 1);
+    *request = start_work(&own->work);
     return MPI_SUCCESS;
-}
-
-MPI_Comm owner_of(int count, const MPI_Request requests[])
-{
-    MPI_Comm owner = MPI_COMM_NULL;
-    if (atomic_load_explicit(&agreeing_count, memory_order_relaxed) == 0)
-        return owner;
-    pthread_mutex_lock(&owned_lock);
-    for (const struct pending *own = first_owned; own; own = own->next_owned)
-        for (int at = 0; at < count && owner == MPI_COMM_NULL; at++)
-            if (requests[at] == own->own)
-                owner = own->comm;
-    pthread_mutex_unlock(&owned_lock);
-    return owner;
-}
-
-/* Whether an earlier one on the same communicator has not begun to agree: agreements begin in the order of the posts. */
-static bool is_behind(const struct pending *own)
-{
-    for (const struct pending *other = first; other != own; other = other->next)
-        if (other->comm == own->comm && other->stage < AGREEING)
-            return true;
-    return false;
-}
-
-static void advance(struct pending *own)
-{
-    int done = 0;
-    if (own->stage == CALLING) {
-        MPI_Errhandler handler = hold_errors(own->comm);
-        own->code = PMPI_Test(&own->call, &done, MPI_STATUS_IGNORE);
-        release_errors(own->comm, handler, MPI_SUCCESS);
-        if (done || own->code != MPI_SUCCESS)
-            own->stage = CALLED;
-    }
-    if (own->stage == CALLED && !is_behind(own)) {
-        own->votes = vote(own->code);
-        own->agreed = PMPIX_Comm_iagree(own->comm, &own->votes, &own->agreement);
-        own->stage = own->agreed == MPI_SUCCESS ? AGREEING : AGREED;
-    }
-    if (own->stage == AGREEING) {
-        own->agreed = PMPI_Test(&own->agreement, &done, MPI_STATUS_IGNORE);
-        if (done || own->agreed != MPI_SUCCESS) {
-            own->stage = AGREED;
-        } else if (is_revoked(own->comm) && own->revoked_at == 0) {
-            own->revoked_at = wall_s();
-        } else if (own->revoked_at > 0 && wall_s() >= own->revoked_at + PATIENCE_S) {
-            own->agreed = MPIX_ERR_REVOKED;
-            own->given_up = true;
-            own->stage = AGREED;
-        }
-    }
-}
-
-void advance_agreements(void)
-{
-    /* An operation of one thread at a time; the others need not wait for it. */
-    if (pthread_mutex_trylock(&lock) != 0)
-        return;
-    for (struct pending **at = &first; *at;) {
-        struct pending *own = *at;
-        advance(own);
-        if (own->stage != AGREED) {
-            at = &own->next;
-            continue;
-        }
-        own->code = outcome(own->code, error_class(own->agreed), own->votes);
-        *at = own->next;
-        PMPI_Grequest_complete(own->own);
-    }
-    pthread_mutex_unlock(&lock);
 }

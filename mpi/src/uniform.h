@@ -5,8 +5,6 @@
 #define RUNFLAT_UNIFORM_H
 
 #include <mpi.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 
 /* What all make of a collective call on a communicator that went `code` here. Calls no error handler. */
 int settle_all(MPI_Comm comm, int code);
@@ -17,16 +15,7 @@ MPI_Errhandler hold_errors(MPI_Comm comm);
 /* Puts the handler back and hands it what came of the call. */
 int release_errors(MPI_Comm comm, MPI_Errhandler handler, int code);
 
-/* Requests of collective calls that are to be agreed upon, until they are waited for. */
-extern atomic_int agreeing_count;
-
-/* The communicator of the first of some requests that is one of these; MPI_COMM_NULL: none is. */
-MPI_Comm owner_of(int count, const MPI_Request requests[]);
-
 /* Replaces the request of a collective call that was posted with `code` by one that ends when all have agreed on the call. */
 int agree_after(MPI_Comm comm, int code, MPI_Request *request);
-
-/* Goes on with agreements as far as possible without waiting. */
-void advance_agreements(void);
 
 #endif

@@ -1,0 +1,144 @@
+#include "repair.h"
+
+#include "agree.h"
+#include "inject.h"
+#include "roster.h"
+#include "runflat.h"
+#include "state.h"
+#include "young.h"
+
+static void free_comm(MPI_Comm *comm)
+{
+    forget_made(*comm);
+    PMPI_Comm_free(comm);
+}
+
+static void shrink_pool(struct repair *repair)
+{
+    if (repair->tell)
+        enter_phase("shrink");
+    repair->shrink_begin = wall_s();
+    begin_shrink(&repair->shrink, *repair->pool);
+    repair->stage = SHRINKING;
+}
+
+/* The pool of all that live is there. Processes tell each other who has taken part in which agreement of the ranks. */
+static void vote(struct repair *repair)
+{
+    repair->next = repair->shrink.made;
+    repair->votes = vote_on_agreements(repair->old != MPI_COMM_NULL);
+    PMPIX_Comm_iagree(repair->next, &repair->votes, &repair->vote);
+    repair->stage = VOTING;
+}
+
+/* Those agreements have ended or are left. */
+static void take_pool(struct repair *repair)
+{
+    if (repair->tell)
+        note_event("shrink", 1e3 * (wall_s() - repair->shrink_begin));
+    free_comm(repair->pool);
+    *repair->pool = repair->next;
+    bury(repair->next);
+}
+
+static void make_ranks(struct repair *repair)
+{
+    MPI_Group group = own_group(repair->next);
+    begin_build(&repair->build, repair->next, group);
+    PMPI_Group_free(&group);
+    repair->stage = RANKING;
+}
+
+static void end_repair(struct repair *repair)
+{
+    repair->ranks = repair->build.made;
+    if (own_rank() < 0)
+        free_comm(&repair->ranks);
+    if (repair->may_free)
+        free_comm(&repair->old);
+    count_agreements(repair->ranks);
+    if (repair->tell)
+        note_event("repaired", 1e3 * (wall_s() - repair->begin));
+}
+
+void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm old, bool stop_when_exhausted, bool tell)
+{
+    *repair = (struct repair){.pool = pool,
+                              .old = old,
+                              .ranks = MPI_COMM_NULL,
+                              .stop_when_exhausted = stop_when_exhausted,
+                              .tell = tell,
+                              .may_free = old != MPI_COMM_NULL,
+                              .begin = wall_s()};
+    if (tell)
+        enter_phase("repair");
+    if (old != MPI_COMM_NULL)
+        PMPIX_Comm_revoke(old);
+    PMPIX_Comm_revoke(*pool);
+    shrink_pool(repair);
+}
+
+bool advance_repair(struct repair *repair, int *code)
+{
+    int done = 0;
+    *code = MPI_SUCCESS;
+    switch (repair->stage) {
+    case SHRINKING:
+        if (!advance_shrink(&repair->shrink, code))
+            return false;
+        if (*code == MPI_SUCCESS)
+            vote(repair);
+        else
+            shrink_pool(repair);
+        return false;
+    case VOTING:
+        if (PMPI_Test(&repair->vote, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done) {
+            join_last_agreement(repair->votes);
+            repair->stage = FINISHING;
+        }
+        return false;
+    case FINISHING:
+        if (!has_ended_agreements(&repair->may_free))
+            return false;
+        take_pool(repair);
+        if (has_lost_ranks() && repair->stop_when_exhausted)
+            *code = RF_ERR_NO_SPARE;
+        else
+            make_ranks(repair);
+        return *code != MPI_SUCCESS;
+    case RANKING:
+        if (!advance_build(&repair->build, code))
+            return false;
+        if (*code == MPI_SUCCESS)
+            end_repair(repair);
+        else
+            shrink_pool(repair);
+        return *code == MPI_SUCCESS;
+    }
+    return true;
+}
+
+void shrink_now(MPI_Comm comm, MPI_Comm *made)
+{
+    struct shrink shrink;
+    int code;
+    do {
+        begin_shrink(&shrink, comm);
+        while (!advance_shrink(&shrink, &code))
+            ;
+    } while (code != MPI_SUCCESS);
+    *made = shrink.made;
+}
+
+bool double_now(MPI_Comm pool, MPI_Comm *made)
+{
+    struct build build;
+    MPI_Group group;
+    PMPI_Comm_group(pool, &group);
+    int code = begin_build(&build, pool, group);
+    PMPI_Group_free(&group);
+    while (code == MPI_SUCCESS && !advance_build(&build, &code))
+        ;
+    *made = code == MPI_SUCCESS ? build.made : MPI_COMM_NULL;
+    return code == MPI_SUCCESS;
+}

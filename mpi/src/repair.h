@@ -1,0 +1,40 @@
+/* A repair, step by step without waiting: shrink the pool, end what agreements are pending, ask the policy who takes over,
+ * make the communicator of the ranks. A failure in its midst begins it again; its steps are the same whoever has failed. */
+#ifndef RUNFLAT_REPAIR_H
+#define RUNFLAT_REPAIR_H
+
+#include "build.h"
+#include "shrink.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+struct repair {
+    MPI_Comm *pool; /* of all that live; a smaller one takes its place */
+    MPI_Comm old;   /* of the ranks; MPI_COMM_NULL at a spare */
+    MPI_Comm ranks; /* the new one; MPI_COMM_NULL at a spare */
+    bool stop_when_exhausted, tell;
+    enum { SHRINKING, VOTING, FINISHING, RANKING } stage;
+    bool may_free;
+    int votes;
+    MPI_Request vote;
+    MPI_Comm next;
+    struct shrink shrink;
+    struct build build;
+    double begin, shrink_begin;
+};
+
+/* Begins; all live processes of the pool do. `tell`: its phases and times are noted. */
+void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm old, bool stop_when_exhausted, bool tell);
+
+/* Goes on as far as is possible without waiting; true: ended, and `code` is MPI_SUCCESS or, at all processes alike,
+ * RF_ERR_NO_SPARE. */
+bool advance_repair(struct repair *repair, int *code);
+
+/* The same steps for those who wait. */
+void shrink_now(MPI_Comm comm, MPI_Comm *made);
+
+/* A communicator of all processes of a pool; false, at all alike: somebody has failed. */
+bool double_now(MPI_Comm pool, MPI_Comm *made);
+
+#endif

@@ -1,0 +1,38 @@
+/* Requests of this library: work that goes on while somebody waits for any request.
+ *
+ * There is no thread behind them: Open MPI 5.0's agreements are not safe against several. */
+#ifndef RUNFLAT_REQUESTS_H
+#define RUNFLAT_REQUESTS_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* What is under way behind a request; the first member of a larger structure that `start_work` takes over. */
+struct work {
+    MPI_Comm owner;                     /* its error handler gets the errors */
+    bool (*advance)(struct work *work); /* goes on as far as is possible without waiting; true: ended, see `code` */
+    int code;
+    bool kept; /* MPI may still write into the structure: it is never freed */
+
+    /* Kept by requests.c. */
+    MPI_Request request;
+    struct work *next, *next_started;
+};
+
+/* Requests that have not been waited for. */
+extern atomic_int works;
+
+/* Takes over `work`, which was allocated with malloc; returns its request. */
+MPI_Request start_work(struct work *work);
+
+/* Goes on with all that is under way. */
+void advance_works(void);
+
+/* Whether an earlier one of the same kind on the same communicator is at a stage for which `is_early` is true. */
+bool is_behind(const struct work *work, bool (*is_early)(const struct work *other));
+
+/* The communicator of the first of some requests that are ours; MPI_COMM_NULL: none is. */
+MPI_Comm owner_of(int count, const MPI_Request requests[]);
+
+#endif

@@ -1,0 +1,31 @@
+/* Who stands for which rank: the same at all processes that have buried the same dead. */
+#ifndef RUNFLAT_ROSTER_H
+#define RUNFLAT_ROSTER_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* Ranks and spares at the beginning, as the launch says; `spares` as RF_Init has it. False: that does not fit, which was said. */
+bool open_roster(int spares);
+void close_roster(void);
+
+/* Takes note of the processes that are not in a pool any more: the policy says who takes over for them. */
+void bury(MPI_Comm pool);
+
+/* Whether ranks are lost because no spare was left. */
+bool has_lost_ranks(void);
+
+/* The rank that this process has now; -1: it is a spare. */
+int own_rank(void);
+
+/* The ranks in their order; at a spare, the spares. Of the processes of a pool whose dead are buried. */
+MPI_Group own_group(MPI_Comm pool);
+
+/* The ranks that there are as they were numbered at the beginning, in order; room for as many as the communicator of the job
+ * has. They are the same numbers as now unless ranks were lost. */
+void first_numbers(int *ranks);
+
+/* The process in the world that stands for a rank by its first number. */
+int process_of(int rank);
+
+#endif
