@@ -6,9 +6,6 @@ call of a library that wants nothing adds a jump and a test of a counter.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,10 +16,12 @@ import record
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from mpi_jobs.parts import Parts, build  # noqa: E402  the tests' way to compile the library
+from mpi_jobs.measured import measured  # noqa: E402  the tests' way to compile and run
+from mpi_jobs.parts import Parts, build  # noqa: E402
 
 REPEATS = 7
 RANKS = (2, 4, 8)
+LARGEST = 32768
 CASES: dict[str, tuple[bool, tuple[str, ...]]] = {
     "without": (False, ()),
     "local": (True, ()),
@@ -32,15 +31,10 @@ CASES: dict[str, tuple[bool, tuple[str, ...]]] = {
 """Whether the library is there, and the key that the communicator gets."""
 
 
-def measured(parts: Parts, program: Path, ranks: int, case: str) -> dict[str, float]:
+def run(parts: Parts, program: Path, ranks: int, case: str) -> dict[str, float]:
+    """Microseconds a call."""
     preloaded, key = CASES[case]
-    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    crowded = ["--oversubscribe", "--bind-to", "none"] if ranks > (os.cpu_count() or 1) else []
-    preload = ["-x", f"LD_PRELOAD={parts.library}"] if preloaded else []
-    line = [str(parts.mpirun), *root, *crowded, "--with-ft", "ulfm", "-n", str(ranks), *preload]
-    done = subprocess.run([*line, str(program), *key], capture_output=True, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    return measured(parts, program, ranks, [str(LARGEST), *key], preloaded=preloaded)
 
 
 def main() -> None:
@@ -48,14 +42,10 @@ def main() -> None:
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         parts = build(Path(folder))
-        program = Path(folder) / "latency"
-        subprocess.run(
-            [parts.mpicc, "-O2", ROOT / "mpi/bench/latency.c", "-o", program], check=True
-        )
+        program = parts.unlinked("bench/latency.c")
         for ranks in RANKS:
             rounds = [
-                {case: measured(parts, program, ranks, case) for case in CASES}
-                for _ in range(REPEATS)
+                {case: run(parts, program, ranks, case) for case in CASES} for _ in range(REPEATS)
             ]
             for call in rounds[0]["without"]:
                 row: dict[str, Any] = {"ranks": ranks, "call": call}

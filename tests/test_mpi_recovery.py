@@ -148,3 +148,32 @@ def test_survivors_go_on_with_fewer_processes(parts: Parts) -> None:
     program = [str(parts.program("examples/01_shrink.c")), "100"]
     ended = run_job(parts, 6, program, kill="1@0.1,4@0.2")
     assert "4 of 6 processes, sum 333328333350000, which is right" in ended.text, ended.text
+
+
+@pytest.mark.parametrize(
+    ("count", "kill"),
+    [
+        (1, "2@shrink"),
+        (16, "0@shrink,5@shrink+0.002"),
+        (8, "1@shrink,2@shrink+0.02,3@shrink+0.045"),
+    ],
+)
+def test_many_communicators_are_shrunk_at_once(parts: Parts, count: int, kill: str) -> None:
+    program = [str(parts.program("tests/ishrink.c")), str(count)]
+    ended = run_job(parts, 8, program, kill=kill)
+    dead = ended.ranks("killed")
+    whole = re.findall(rf"rank \d: {count} shrunk, {count} smaller, all whole", ended.text)
+    assert ended.in_time
+    assert dead
+    assert len(whole) >= 8 - kill.count("@"), ended.text
+    assert not ended.crash_words, ended.text
+
+
+def test_ranks_work_while_the_communicator_is_repaired(parts: Parts) -> None:
+    program = [str(parts.program("examples/03_overlap.c")), "400"]
+    ended = run_job(parts, 6, program, spares=2, kill="1@0.1,4@repair+0.001")
+    done = re.findall(r"rank \d of 4: pi is 3\.1415927, (\d+) pieces done", ended.text)
+    assert len(done) == 4, ended.text
+    assert any(int(pieces) > 0 for pieces in done)
+    assert ended.ranks("killed") >= {1}
+    assert not ended.left_behind

@@ -1,10 +1,16 @@
 /* What calls cost while nobody fails: the best of many blocks, the slowest process of each, in us, as one line of JSON.
  *
- *     latency [KEY VALUE]     KEY VALUE: an info key for the communicator; without runflat's library nobody reads it */
+ *     latency LARGEST [KEY VALUE]     messages of 8, 64, 512, ... up to LARGEST bytes
+ *                                     KEY VALUE: an info key for the communicator; without runflat's library nobody reads it */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { BLOCKS = 60, WARM_UP = 200 };
+enum { BLOCKS = 40, WARM_UP = 200, SMALLEST = 8, STEP = 8 };
+
+static char *in, *out;
+static int rank, size, bytes;
+static MPI_Comm comm;
 
 static double slowest(double own)
 {
@@ -13,58 +19,94 @@ static double slowest(double own)
     return most;
 }
 
-/* Times CALL, CALLS of them a block. */
-#define TIME(NAME, CALLS, CALL)                                                                                           \
-    do {                                                                                                                  \
-        double best = 1e30;                                                                                               \
-        for (int block = 0; block < BLOCKS; block++) {                                                                    \
-            PMPI_Barrier(comm);                                                                                           \
-            double begin = PMPI_Wtime();                                                                                  \
-            for (int call = 0; call < (CALLS); call++)                                                                    \
-                CALL;                                                                                                     \
-            double us = slowest(1e6 * (PMPI_Wtime() - begin) / (CALLS));                                                  \
-            best = us < best ? us : best;                                                                                 \
-        }                                                                                                                 \
-        if (rank == 0)                                                                                                    \
-            printf("%s\"%s\": %.4f", separator, NAME, best);                                                              \
-        separator = ", ";                                                                                                 \
-    } while (0)
-
-static void ping_pong(int rank, MPI_Comm comm, void *data, int bytes)
+static void ping_pong(void)
 {
     if (rank == 0) {
-        MPI_Send(data, bytes, MPI_BYTE, 1, 0, comm);
-        MPI_Recv(data, bytes, MPI_BYTE, 1, 0, comm, MPI_STATUS_IGNORE);
+        MPI_Send(out, bytes, MPI_BYTE, 1, 0, comm);
+        MPI_Recv(in, bytes, MPI_BYTE, 1, 0, comm, MPI_STATUS_IGNORE);
     } else if (rank == 1) {
-        MPI_Recv(data, bytes, MPI_BYTE, 0, 0, comm, MPI_STATUS_IGNORE);
-        MPI_Send(data, bytes, MPI_BYTE, 0, 0, comm);
+        MPI_Recv(in, bytes, MPI_BYTE, 0, 0, comm, MPI_STATUS_IGNORE);
+        MPI_Send(out, bytes, MPI_BYTE, 0, 0, comm);
     }
+}
+
+static void barrier(void)
+{
+    MPI_Barrier(comm);
+}
+
+static void bcast(void)
+{
+    MPI_Bcast(in, bytes, MPI_BYTE, 0, comm);
+}
+
+static void reduce(void)
+{
+    MPI_Reduce(out, in, bytes / 8, MPI_DOUBLE, MPI_SUM, 0, comm);
+}
+
+static void allreduce(void)
+{
+    MPI_Allreduce(out, in, bytes / 8, MPI_DOUBLE, MPI_SUM, comm);
+}
+
+/* `bytes` from each process to each. */
+static void alltoall(void)
+{
+    MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, comm);
+}
+
+static const struct {
+    const char *name;
+    void (*call)(void);
+} CALLS[] = {{"ping_pong", ping_pong}, {"barrier", barrier},     {"bcast", bcast},
+             {"reduce", reduce},       {"allreduce", allreduce}, {"alltoall", alltoall}};
+
+static double best_us(void (*call)(void))
+{
+    int calls = 400 / (1 + bytes / 8192) + 4;
+    double best = 1e30;
+    for (int block = 0; block < BLOCKS; block++) {
+        PMPI_Barrier(comm);
+        double begin = PMPI_Wtime();
+        for (int done = 0; done < calls; done++)
+            call();
+        double us = slowest(1e6 * (PMPI_Wtime() - begin) / calls);
+        best = us < best ? us : best;
+    }
+    return best;
 }
 
 int main(int argc, char **argv)
 {
-    static double in[8192], out[8192];
+    int largest = atoi(argv[1]);
     const char *separator = "{";
-    int rank;
-    MPI_Comm comm;
     MPI_Init(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_rank(comm, &rank);
-    if (argc == 3) {
+    MPI_Comm_size(comm, &size);
+    in = calloc((size_t)largest, (size_t)size);
+    out = calloc((size_t)largest, (size_t)size);
+    if (argc == 4) {
         MPI_Info info;
         MPI_Info_create(&info);
-        MPI_Info_set(info, argv[1], argv[2]);
+        MPI_Info_set(info, argv[2], argv[3]);
         MPI_Comm_set_info(comm, info);
         MPI_Info_free(&info);
     }
+    bytes = SMALLEST;
     for (int turn = 0; turn < WARM_UP; turn++)
-        MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, comm);
-    TIME("ping_pong_8", 2000, ping_pong(rank, comm, in, 8));
-    TIME("ping_pong_65536", 100, ping_pong(rank, comm, in, 65536));
-    TIME("barrier", 500, MPI_Barrier(comm));
-    TIME("bcast_8", 500, MPI_Bcast(in, 1, MPI_DOUBLE, 0, comm));
-    TIME("allreduce_8", 500, MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, comm));
-    TIME("allreduce_65536", 50, MPI_Allreduce(in, out, 8192, MPI_DOUBLE, MPI_SUM, comm));
+        allreduce();
+    for (size_t one = 0; one < sizeof CALLS / sizeof *CALLS; one++) {
+        for (bytes = SMALLEST; bytes <= largest; bytes *= STEP) {
+            double us = best_us(CALLS[one].call);
+            if (rank == 0)
+                printf("%s\"%s_%d\": %.4f", separator, CALLS[one].name, bytes, us);
+            separator = ", ";
+            if (CALLS[one].call == barrier)
+                break;
+        }
+    }
     if (rank == 0)
         printf("}\n");
     MPI_Finalize();

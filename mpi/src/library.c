@@ -8,6 +8,8 @@
 #include "inject.h"
 #include "spares.h"
 #include "state.h"
+#include "uniform.h"
+#include "young.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +48,7 @@ static uint64_t hash_of(const char *text)
     return hash;
 }
 
-static void exchange_places(void)
+static bool exchange_places(void)
 {
     char host[256] = "";
     gethostname(host, sizeof host - 1);
@@ -56,7 +58,21 @@ static void exchange_places(void)
     own.pid = getpid();
     own.started = start_of(own.pid);
     rf.place = calloc((size_t)rf.size, sizeof own);
-    PMPI_Allgather(&own, sizeof own, MPI_BYTE, rf.place, sizeof own, MPI_BYTE, rf.world);
+    return PMPI_Allgather(&own, sizeof own, MPI_BYTE, rf.place, sizeof own, MPI_BYTE, rf.world) == MPI_SUCCESS;
+}
+
+/* Our copy of the world, with who is where; false: somebody has failed already. */
+static bool open_world(void)
+{
+    MPI_Errhandler handler = hold_errors(MPI_COMM_WORLD);
+    begin_making();
+    bool made = end_making(PMPI_Comm_dup(MPI_COMM_WORLD, &rf.world), rf.world) == MPI_SUCCESS;
+    release_errors(MPI_COMM_WORLD, handler, MPI_SUCCESS);
+    if (!made)
+        return false;
+    PMPI_Comm_set_errhandler(rf.world, MPI_ERRORS_RETURN);
+    PMPI_Comm_group(rf.world, &rf.group);
+    return exchange_places();
 }
 
 static void after_init(void)
@@ -70,10 +86,12 @@ static void after_init(void)
             say("%s; the program runs unprotected", missing);
         return;
     }
-    PMPI_Comm_dup(MPI_COMM_WORLD, &rf.world);
-    PMPI_Comm_set_errhandler(rf.world, MPI_ERRORS_RETURN);
-    PMPI_Comm_group(rf.world, &rf.group);
-    exchange_places();
+    begin_step("MPI_Init");
+    if (!open_world()) {
+        say("a process has failed before the program has begun; it is aborted");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    end_step();
     rf.ready = true;
     note_event("started", -1);
     watch_neighbour();
@@ -129,6 +147,8 @@ __attribute__((visibility("default"))) int MPI_Finalize(void)
     stop_watching();
     note_event("finalized", -1);
     begin_step("MPI_Finalize");
+    /* Open MPI shrinks the world once more in there: news about that communicator need not be told any more. */
+    begin_making();
     int code = PMPI_Finalize();
     end_step();
     return code;

@@ -1,0 +1,36 @@
+"""Programs of `mpi/bench/`: one line of JSON each."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from .parts import Parts
+
+
+def measured(
+    parts: Parts,
+    program: Path,
+    ranks: int,
+    words: Sequence[str] = (),
+    *,
+    preloaded: bool = True,
+    tolerant: bool = True,
+) -> dict[str, float]:
+    """Run a program on so many processes; `preloaded`: under the library, `tolerant`: with fault tolerance."""
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    crowded = ["--oversubscribe", "--bind-to", "none"] if ranks > (os.cpu_count() or 1) else []
+    preload = ["-x", f"LD_PRELOAD={parts.library}"] if preloaded else []
+    tolerance = ["--with-ft", "ulfm"] if tolerant else []
+    line = [str(parts.mpirun), *root, *crowded, *tolerance, "-n", str(ranks), *preload]
+    done = subprocess.run(
+        [*line, str(program), *words], capture_output=True, text=True, check=False, timeout=300
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if not lines:
+        raise AssertionError(f"{program.name} {' '.join(words)}\n{done.stdout}\n{done.stderr}")
+    found: dict[str, float] = json.loads(lines[-1])
+    return found
