@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,19 +10,14 @@ from sample import NASTY
 from test_page import Elements
 
 from command import Answer, finish, run, spawn
+from mpi_jobs.hosts import make_hosts
 from mpi_jobs.processes import processes_with
 from mpi_jobs.stand_ins import MPIRUN, PROGRAM, real_mpicc, script, sources
+from opensm.missing import Missing
 from runflat.mpi_launch import Attempt, Event, judge, read_events
 from runflat.mpi_launch.timeline import Timeline
 from runflat.mpi_launch.verdict import ranges, summary
 from runflat.report.mpi_timeline_page import render_timeline
-
-SHELL = """#!/bin/bash
-# Stands for ssh: drops options, takes the host, runs the rest under its name.
-while [[ $1 == -* ]]; do shift; done
-host=$1; shift
-exec unshare --uts bash -c "hostname $host; $*"
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -294,13 +288,12 @@ def test_open_mpi_with_two_ranks(how: str, status: int, said: str, tmp_path: Pat
 
 def test_open_mpi_loses_a_node_with_its_daemon(tmp_path: Path) -> None:
     real_mpicc()
-    if shutil.which("unshare") is None or finish(["unshare", "--uts", "true"]).status != 0:
-        pytest.skip("unshare --uts: not installed or not allowed")
-    hosts = tmp_path / "hosts"
-    hosts.write_text("fakeA slots=2\nfakeB slots=2\n")
-    shell = script(tmp_path / "shell", SHELL)
-    words = ["-n", "4", "--hostfile", str(hosts), "--limit", "60", "--kill", "node:fakeB@0.2", "--timeline",
-             str(tmp_path / "t.json"), "--mpirun-option", f"--prtemca plm_ssh_agent {shell} --bind-to none"]  # fmt: skip
+    try:
+        hosts = make_hosts(tmp_path / "hosts", count=2, slots=2)
+    except Missing as missing:
+        pytest.skip(str(missing))
+    words = ["-n", "4", "--hostfile", str(hosts.hostfile), "--limit", "60", "--kill", "node:fakeB@0.2", "--timeline",
+             str(tmp_path / "t.json"), "--mpirun-option", f"--prtemca plm_ssh_agent {hosts.shell} --bind-to none"]  # fmt: skip
     answer = real(tmp_path, words, "hang")
     assert answer.status == 1, answer
     assert "ranks 2-3 killed" in answer.err

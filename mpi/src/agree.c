@@ -66,7 +66,7 @@ __attribute__((visibility("default"))) int MPIX_Comm_agree(MPI_Comm comm, int *f
     return code;
 }
 
-int agree_unless_revoked(MPI_Comm comm, int *flag, double patience_s)
+static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s)
 {
     /* An agreement that is given up may still write. */
     int *agreed = malloc(sizeof *agreed), done = 0;
@@ -79,7 +79,7 @@ int agree_unless_revoked(MPI_Comm comm, int *flag, double patience_s)
         code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
         if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
             advance_works();
-        if (code != MPI_SUCCESS || done || tests % 64 != 0 || !is_revoked(comm))
+        if (code != MPI_SUCCESS || done || tests % 64 != 0 || !is_revoked(watched))
             continue;
         revoked_at = revoked_at > 0 ? revoked_at : wall_s();
         if (wall_s() >= revoked_at + patience_s) {
@@ -91,4 +91,14 @@ int agree_unless_revoked(MPI_Comm comm, int *flag, double patience_s)
     *flag = *agreed;
     free(agreed);
     return error_class(code);
+}
+
+int agree_unless_revoked(MPI_Comm comm, int *flag, double patience_s)
+{
+    return agree(comm, flag, comm, patience_s);
+}
+
+int agree_unless_other_revoked(MPI_Comm comm, int *flag, MPI_Comm other)
+{
+    return agree(comm, flag, other, 0);
 }

@@ -60,6 +60,12 @@ static void read_list(const char *name, int signal)
     free(text);
 }
 
+bool are_injections_planned(void)
+{
+    const char *kill = getenv("RUNFLAT_KILL"), *stop = getenv("RUNFLAT_STOP");
+    return (kill && *kill) || (stop && *stop);
+}
+
 void arm_injections(void)
 {
     read_list("RUNFLAT_KILL", SIGKILL);

@@ -2,6 +2,11 @@
 #ifndef RUNFLAT_INJECT_H
 #define RUNFLAT_INJECT_H
 
+#include <stdbool.h>
+
+/* Whether the launch asks for failures, at this process or another. */
+bool are_injections_planned(void);
+
 /* Reads RUNFLAT_KILL and RUNFLAT_STOP: "3@1.5,5@shrink+0.002" is rank 3 after 1.5 s, rank 5 2 ms into its first shrink. */
 void arm_injections(void);
 

@@ -41,10 +41,21 @@ static void take_pool(struct repair *repair)
     bury(repair->next);
 }
 
+/* The old gate is left as it is: agreements on it may be pending. */
+static void make_gate(struct repair *repair)
+{
+    MPI_Group group;
+    PMPI_Comm_group(*repair->pool, &group);
+    begin_build(&repair->build, *repair->pool, group);
+    PMPI_Group_free(&group);
+    repair->stage = GATING;
+}
+
 static void make_ranks(struct repair *repair)
 {
-    MPI_Group group = own_group(repair->next);
-    begin_build(&repair->build, repair->next, group);
+    *repair->gate = repair->build.made;
+    MPI_Group group = own_group(*repair->pool);
+    begin_build(&repair->build, *repair->pool, group);
     PMPI_Group_free(&group);
     repair->stage = RANKING;
 }
@@ -61,9 +72,10 @@ static void end_repair(struct repair *repair)
         note_event("repaired", 1e3 * (wall_s() - repair->begin));
 }
 
-void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm old, bool stop_when_exhausted, bool tell)
+void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm old, bool stop_when_exhausted, bool tell)
 {
     *repair = (struct repair){.pool = pool,
+                              .gate = gate,
                               .old = old,
                               .ranks = MPI_COMM_NULL,
                               .stop_when_exhausted = stop_when_exhausted,
@@ -104,8 +116,16 @@ bool advance_repair(struct repair *repair, int *code)
         if (has_lost_ranks() && repair->stop_when_exhausted)
             *code = RF_ERR_NO_SPARE;
         else
-            make_ranks(repair);
+            make_gate(repair);
         return *code != MPI_SUCCESS;
+    case GATING:
+        if (!advance_build(&repair->build, code))
+            return false;
+        if (*code == MPI_SUCCESS)
+            make_ranks(repair);
+        else
+            shrink_pool(repair);
+        return false;
     case RANKING:
         if (!advance_build(&repair->build, code))
             return false;
@@ -128,17 +148,4 @@ void shrink_now(MPI_Comm comm, MPI_Comm *made)
             ;
     } while (code != MPI_SUCCESS);
     *made = shrink.made;
-}
-
-bool double_now(MPI_Comm pool, MPI_Comm *made)
-{
-    struct build build;
-    MPI_Group group;
-    PMPI_Comm_group(pool, &group);
-    int code = begin_build(&build, pool, group);
-    PMPI_Group_free(&group);
-    while (code == MPI_SUCCESS && !advance_build(&build, &code))
-        ;
-    *made = code == MPI_SUCCESS ? build.made : MPI_COMM_NULL;
-    return code == MPI_SUCCESS;
 }

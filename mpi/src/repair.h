@@ -1,5 +1,5 @@
 /* A repair, step by step without waiting: shrink the pool, end what agreements are pending, ask the policy who takes over,
- * make the communicator of the ranks. A failure in its midst begins it again; its steps are the same whoever has failed. */
+ * make the gate and the communicator of the ranks. A failure in its midst begins it again; its steps are the same whoever has failed. */
 #ifndef RUNFLAT_REPAIR_H
 #define RUNFLAT_REPAIR_H
 
@@ -11,10 +11,11 @@
 
 struct repair {
     MPI_Comm *pool; /* of all that live; a smaller one takes its place */
+    MPI_Comm *gate; /* a copy of the pool; a new one takes its place */
     MPI_Comm old;   /* of the ranks; MPI_COMM_NULL at a spare */
     MPI_Comm ranks; /* the new one; MPI_COMM_NULL at a spare */
     bool stop_when_exhausted, tell;
-    enum { SHRINKING, VOTING, FINISHING, RANKING } stage;
+    enum { SHRINKING, VOTING, FINISHING, GATING, RANKING } stage;
     bool may_free;
     int votes;
     MPI_Request vote;
@@ -25,16 +26,13 @@ struct repair {
 };
 
 /* Begins; all live processes of the pool do. `tell`: its phases and times are noted. */
-void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm old, bool stop_when_exhausted, bool tell);
+void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm old, bool stop_when_exhausted, bool tell);
 
 /* Goes on as far as is possible without waiting; true: ended, and `code` is MPI_SUCCESS or, at all processes alike,
  * RF_ERR_NO_SPARE. */
 bool advance_repair(struct repair *repair, int *code);
 
-/* The same steps for those who wait. */
+/* Shrinks, and waits for it. */
 void shrink_now(MPI_Comm comm, MPI_Comm *made);
-
-/* A communicator of all processes of a pool; false, at all alike: somebody has failed. */
-bool double_now(MPI_Comm pool, MPI_Comm *made);
 
 #endif

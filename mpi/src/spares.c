@@ -2,7 +2,8 @@
  *
  * All live processes share `pool`. A failure is repaired by shrinking the pool, asking the policy at each process alike who
  * takes over, and making the communicator of the ranks anew, in their old order (repair.c). Spares sleep until somebody
- * revokes the pool (a repair) or `bell` (the end): being revoked is what a process can see without taking part in anything. */
+ * revokes the pool (a repair) or the gate (the end): being revoked is what a process can see without taking part in anything.
+ * At the end all agree over the gate, so that all leave or none: who agreed on the end and died may have been the only one. */
 #include "spares.h"
 
 #include "agree.h"
@@ -23,8 +24,8 @@
 static struct {
     bool running; /* from RF_Init to RF_End */
     bool stop_when_exhausted;
-    MPI_Comm pool, bell;
-} job = {.pool = MPI_COMM_NULL, .bell = MPI_COMM_NULL};
+    MPI_Comm pool, gate;
+} job = {.pool = MPI_COMM_NULL, .gate = MPI_COMM_NULL};
 
 /* Repairs pool and ranks; `ranks` is MPI_COMM_NULL at a process that is a spare afterwards. */
 static int repair(MPI_Comm *ranks)
@@ -32,7 +33,7 @@ static int repair(MPI_Comm *ranks)
     struct repair repair;
     int code;
     begin_step("repair");
-    begin_repair(&repair, &job.pool, *ranks, job.stop_when_exhausted, job.running);
+    begin_repair(&repair, &job.pool, &job.gate, *ranks, job.stop_when_exhausted, job.running);
     while (!advance_repair(&repair, &code))
         advance_works();
     end_step();
@@ -47,6 +48,17 @@ static void progress(void)
     PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, rf.world, &arrived, MPI_STATUS_IGNORE);
 }
 
+/* Leaves the job if all do: MPI_SUCCESS, or at all alike the class of a failure. */
+static int leave(void)
+{
+    int flag = 1;
+    if (!is_revoked(job.gate))
+        PMPIX_Comm_revoke(job.gate);
+    int code = agree_unless_other_revoked(job.gate, &flag, job.pool);
+    job.running = code != MPI_SUCCESS;
+    return code;
+}
+
 /* A spare waits until it takes over a rank, or until the end. */
 static int sleep_as_spare(MPI_Comm *ranks)
 {
@@ -54,11 +66,10 @@ static int sleep_as_spare(MPI_Comm *ranks)
     note_event("asleep", -1);
     for (;;) {
         progress();
-        if (is_revoked(job.bell)) {
-            job.running = false;
+        bool ends = is_revoked(job.gate);
+        if (ends && leave() == MPI_SUCCESS)
             return MPI_SUCCESS;
-        }
-        if (is_revoked(job.pool)) {
+        if (ends || is_revoked(job.pool)) {
             int code = repair(ranks);
             if (code != MPI_SUCCESS || *ranks != MPI_COMM_NULL) {
                 note_event_of("took_over", -1, "as", own_rank());
@@ -67,16 +78,6 @@ static int sleep_as_spare(MPI_Comm *ranks)
         }
         nanosleep(&nap, NULL);
     }
-}
-
-/* The first pool, and the bell, of all that live. */
-static void open_pool(void)
-{
-    int acknowledged;
-    shrink_now(rf.world, &job.pool);
-    while (!double_now(job.pool, &job.bell))
-        shrink_now(rf.world, &job.pool);
-    PMPIX_Comm_ack_failed(rf.world, rf.size, &acknowledged);
 }
 
 RF_API int RF_Init(int spares, MPI_Comm *comm)
@@ -89,7 +90,7 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
     const char *exhausted = getenv("RUNFLAT_ON_EXHAUSTED");
     job.stop_when_exhausted = exhausted && strcmp(exhausted, "stop") == 0;
     begin_step("RF_Init");
-    open_pool();
+    shrink_now(rf.world, &job.pool);
     end_step();
     /* Ranks are made as a repair makes them: it is the same when somebody has failed already. */
     int code = repair(comm);
@@ -131,7 +132,7 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
         return RF_ERR_ARGUMENT;
     own->work = (struct work){.owner = rf.world, .advance = advance};
     own->ranks = repaired;
-    begin_repair(&own->repair, &job.pool, comm, job.stop_when_exhausted, job.running);
+    begin_repair(&own->repair, &job.pool, &job.gate, comm, job.stop_when_exhausted, job.running);
     *request = start_work(&own->work);
     return MPI_SUCCESS;
 }
@@ -154,18 +155,19 @@ RF_API int RF_End(MPI_Comm *comm)
     int flag = 1, code = agree_unless_revoked(*comm, &flag, 0);
     if (code != MPI_SUCCESS)
         return code;
+    code = leave();
+    if (code != MPI_SUCCESS)
+        return code;
     forget_made(*comm);
     PMPI_Comm_free(comm);
-    release_spares();
+    close_roster();
     return MPI_SUCCESS;
 }
 
 void release_spares(void)
 {
-    if (!job.running)
-        return;
+    MPI_Comm unused = MPI_COMM_NULL;
+    while (job.running && leave() != MPI_SUCCESS && repair(&unused) == MPI_SUCCESS)
+        ;
     job.running = false;
-    if (!is_revoked(job.bell))
-        PMPIX_Comm_revoke(job.bell);
-    close_roster();
 }

@@ -11,7 +11,7 @@
 /* Whether RF_Init has run and RF_End has not. */
 bool job_runs(void);
 
-/* Tells sleeping spares that the job is over; at a process that knows of none it does nothing. */
+/* Ends a job that RF_End has not ended: sleeping spares leave too. */
 void release_spares(void);
 
 #endif

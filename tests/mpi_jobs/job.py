@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,9 @@ def run_job(
     limit_s: float = 60.0,
     environment: dict[str, str] | None = None,
     tolerant: bool = True,
+    options: Sequence[str] = (),
 ) -> Ended:
-    """Run a program on so many processes; `kill` and `stop` as RUNFLAT_KILL and RUNFLAT_STOP have them."""
+    """Run a program on so many processes; `kill` and `stop` as RUNFLAT_KILL and RUNFLAT_STOP have them, `options` are mpirun's."""
     with tempfile.TemporaryDirectory(prefix="rf-events-") as events:
         settings = {
             "RUNFLAT_EVENTS": events,
@@ -71,7 +73,7 @@ def run_job(
         exported = [word for name in settings.items() for word in ("-x", "=".join(name))]
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
         ft = ["--with-ft", "ulfm"] if tolerant else []
-        line = [str(parts.mpirun), *root, "--oversubscribe", "--bind-to", "none", *ft]
+        line = [str(parts.mpirun), *root, "--oversubscribe", "--bind-to", "none", *ft, *options]
         begin = time.monotonic()
         child = subprocess.Popen(
             [*line, "-n", str(world), *exported, *program],

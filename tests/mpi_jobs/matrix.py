@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from .hosts import make_hosts
 from .job import Ended, run_job
 from .parts import Parts, build
 
-WHO = ("one", "several", "half", "rank0")
+WHO = ("one", "several", "half", "rank0", "node")
+"""`node`: all ranks of a host at once, while its daemon lives."""
+
 PHASES = ("time", "checkpoint", "restore", "shrink", "agree", "repair", "finalize")
 """`time`: in whatever is under way, mostly point-to-point calls; the others are phases of the library."""
 
@@ -35,6 +38,8 @@ class Cell:
     ranks: int
     spares: int
     kill: str
+    slots: int | None = None
+    """Of each host, if there are several."""
 
     @property
     def world(self) -> int:
@@ -44,16 +49,20 @@ class Cell:
 
 def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
     """Kills of a cell of the matrix."""
-    spares = {"one": 2, "several": 3, "half": ranks // 2 + 1, "rank0": 2}[who]
+    # Somebody else dies first in phases that there are only in a recovery.
+    earlier = phase in ("shrink", "repair", "restore")
+    slots = ranks // 3 + 1
+    spares = {"one": 2, "several": 3, "half": ranks // 2 + 1, "rank0": 2, "node": slots}[who]
+    lost = slots * random.randrange(ranks // slots) if who == "node" else 0
     victims = {
         "one": lambda: [random.randrange(1, ranks)],
         "several": lambda: random.sample(range(ranks if phase in OF_RANKS else ranks + spares), 2),
         "half": lambda: random.sample(range(ranks), ranks // 2),
         "rank0": lambda: [0],
+        "node": lambda: list(range(lost, lost + slots)),
     }[who]()
     kills = []
-    if phase in ("shrink", "repair", "restore"):
-        # Somebody else dies first: only then there is a recovery.
+    if earlier:
         first = random.choice([rank for rank in range(ranks) if rank not in victims])
         kills.append(f"{first}@{random.uniform(0.05, 0.3):.3f}")
         spares += 1
@@ -61,13 +70,19 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
         within = random.choice([0.0, 0.0, random.uniform(0, 0.003)])
         when = f"{random.uniform(0.05, 0.4):.4f}" if phase == "time" else f"{phase}+{within:.5f}"
         kills.append(f"{victim}@{when}")
-    return Cell(ranks, spares, ",".join(kills))
+    return Cell(ranks, spares, ",".join(kills), slots if who == "node" else None)
 
 
 def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
     """Run it; what is wrong with how it ended."""
     program = [str(parts.program("examples/02_spares.c")), str(STEPS)]
-    ended = run_job(parts, cell.world, program, spares=cell.spares, kill=cell.kill)
+    options: list[str] = []
+    if cell.slots is not None:
+        count = -(-cell.world // cell.slots)
+        options = make_hosts(
+            parts.folder / f"hosts-{count}-{cell.slots}", count, cell.slots
+        ).options
+    ended = run_job(parts, cell.world, program, spares=cell.spares, kill=cell.kill, options=options)
     wrong = []
     if not ended.in_time:
         wrong.append("it hung")

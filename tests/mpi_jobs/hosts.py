@@ -1,0 +1,75 @@
+"""Hosts of one machine: each process sees the name of the host that its daemon was started for.
+
+Stands for ssh: a remote shell that starts a daemon in a namespace with another host name. A host is down when a file says so:
+then the shell refuses, as ssh does.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from opensm.missing import Missing
+
+SHELL = """#!/bin/bash
+# Drops options, takes the host, runs the rest under its name.
+while [[ $1 == -* ]]; do shift; done
+host=$1; shift
+[ -e "$(dirname "$0")/down-$host" ] && { echo "$host: no route to host" >&2; exit 255; }
+exec unshare --uts bash -c "hostname $host; $*"
+"""
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """Hosts with the same number of slots each."""
+
+    folder: Path
+    names: tuple[str, ...]
+    slots: int
+
+    @property
+    def hostfile(self) -> Path:
+        """As mpirun reads it."""
+        return self.folder / "hosts"
+
+    @property
+    def shell(self) -> Path:
+        """What mpirun starts daemons with."""
+        return self.folder / "shell"
+
+    @property
+    def options(self) -> list[str]:
+        """What tells mpirun of them."""
+        agent = ["--prtemca", "plm_ssh_agent", str(self.shell)]
+        return [*agent, "--hostfile", str(self.hostfile), "--map-by", "slot"]
+
+    def take_down(self, name: str) -> None:
+        """Refuse new daemons on a host from now on."""
+        (self.folder / f"down-{name}").touch()
+
+
+def make_hosts(folder: Path, count: int, slots: int) -> Hosts:
+    """Make hosts.
+
+    Raises
+    ------
+    Missing
+        If `unshare --uts` is not installed or not allowed here.
+    """
+    tool = shutil.which("unshare")
+    if (
+        tool is None
+        or subprocess.run([tool, "--uts", "true"], check=False, capture_output=True).returncode
+    ):
+        raise Missing("unshare --uts: not installed or not allowed")
+    folder.mkdir(parents=True, exist_ok=True)
+    made = Hosts(folder, tuple(f"fake{letter}" for letter in "ABCDEFGH"[:count]), slots)
+    made.hostfile.write_text(
+        "".join(f"{name} slots={slots}\n" for name in made.names), encoding="utf-8"
+    )
+    made.shell.write_text(SHELL, encoding="utf-8")
+    made.shell.chmod(0o755)
+    return made
