@@ -11,6 +11,8 @@
 #include "runflat.h"
 #include "spares.h"
 #include "state.h"
+#include "store.h"
+#include "transfer.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -26,21 +28,12 @@ struct region {
 static struct region *regions;
 static int region_count;
 
-/* The last version that this process knows to be complete; -1: none. */
-static int64_t complete = -1;
-
 /* The ranks of a communicator, and who keeps whose second copy. */
 struct ring {
     MPI_Comm comm;
     int size, own; /* in `comm` */
     int shift;     /* rank r keeps its second copy at r + shift */
     int *number;   /* by rank: its first number */
-};
-
-/* A copy that goes from one rank of the communicator to another. */
-struct transfer {
-    int number, from, to;
-    size_t bytes;
 };
 
 /* What a process holds, for the table. */
@@ -149,81 +142,6 @@ static bool load_snapshot(const struct copy *copy)
     return from == end;
 }
 
-/* Waits for requests until all have ended, well or not: one that fails has the communicator revoked, so that the others end. */
-static bool finish(MPI_Comm comm, int count, MPI_Request *requests)
-{
-    bool good = true;
-    for (int at = 0; at < count; at++) {
-        if (PMPI_Wait(&requests[at], MPI_STATUS_IGNORE) == MPI_SUCCESS)
-            continue;
-        if (good)
-            PMPIX_Comm_revoke(comm);
-        good = false;
-    }
-    return good;
-}
-
-enum { PIECE = 1 << 30 };
-
-/* Begins to send or receive a copy in pieces that MPI can count; returns how many requests that took. */
-static int post(bool send, struct copy *copy, int other, int tag, MPI_Comm comm, MPI_Request *requests)
-{
-    int count = 0;
-    for (size_t at = 0; at < copy->bytes || count == 0; at += PIECE) {
-        size_t left = copy->bytes - at;
-        int bytes = left < PIECE ? (int)left : PIECE, code;
-        if (send)
-            code = PMPI_Isend(copy->data + at, bytes, MPI_BYTE, other, tag, comm, &requests[count]);
-        else
-            code = PMPI_Irecv(copy->data + at, bytes, MPI_BYTE, other, tag, comm, &requests[count]);
-        if (code != MPI_SUCCESS) {
-            PMPIX_Comm_revoke(comm);
-            requests[count] = MPI_REQUEST_NULL;
-        }
-        count++;
-    }
-    return count;
-}
-
-static int pieces(size_t bytes)
-{
-    return bytes == 0 ? 1 : (int)((bytes + PIECE - 1) / PIECE);
-}
-
-/* Carries copies of a version where they are to be; each process does its part. False: a failure, or no memory. */
-static bool carry(const struct ring *ring, int64_t version, int count, const struct transfer *transfers)
-{
-    int posted = 0, room = 0;
-    bool good = true;
-    for (int at = 0; at < count; at++)
-        room += (transfers[at].from == ring->own) + (transfers[at].to == ring->own) ? 2 * pieces(transfers[at].bytes) : 0;
-    MPI_Request *requests = malloc(sizeof *requests * (size_t)(room + 1));
-    for (int at = 0; at < count && good; at++) {
-        const struct transfer *one = &transfers[at];
-        struct copy *copy = NULL;
-        if (one->from == ring->own)
-            copy = find_copy(one->number, version);
-        else if (one->to == ring->own)
-            copy = new_copy(one->number, version, one->bytes);
-        else
-            continue;
-        good = copy != NULL;
-        int other = one->from == ring->own ? one->to : one->from;
-        if (good)
-            posted += post(one->from == ring->own, copy, other, one->number, ring->comm, requests + posted);
-    }
-    if (!good)
-        PMPIX_Comm_revoke(ring->comm);
-    good = finish(ring->comm, posted, requests) && good;
-    for (int at = 0; at < count && good; at++) {
-        struct copy *copy = transfers[at].to == ring->own ? find_copy(transfers[at].number, version) : NULL;
-        if (copy)
-            copy->checksum = checksum_of(copy->data, copy->bytes);
-    }
-    free(requests);
-    return good;
-}
-
 /* Whether all ranks are there and did well: the class of the failure if not. */
 static int settle(const struct ring *ring, bool good)
 {
@@ -240,7 +158,7 @@ static bool exchange_sizes(const struct ring *ring, size_t own, size_t *theirs)
     int to = partner(ring, ring->own, 1), from = partner(ring, ring->own, -1), tag = 32000;
     PMPI_Irecv(&got, 1, MPI_UINT64_T, from, tag, ring->comm, &requests[0]);
     PMPI_Isend(&sent, 1, MPI_UINT64_T, to, tag, ring->comm, &requests[1]);
-    bool good = finish(ring->comm, 2, requests);
+    bool good = finish_requests(ring->comm, 2, requests);
     *theirs = got;
     return good;
 }
@@ -256,12 +174,12 @@ static bool share(const struct ring *ring, int64_t version)
         return false;
     struct transfer both[2] = {{ring->number[ring->own], ring->own, to, own},
                                {ring->number[from], from, ring->own, theirs}};
-    return carry(ring, version, 2, both);
+    return carry(ring->comm, ring->own, version, 2, both);
 }
 
 RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
 {
-    if (!job_runs() || version <= complete || comm == MPI_COMM_NULL)
+    if (!job_runs() || version <= last_complete || comm == MPI_COMM_NULL)
         return RF_ERR_ARGUMENT;
     double begin = wall_s();
     enter_phase("checkpoint");
@@ -270,10 +188,13 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
     bool good = take_snapshot(own, version);
     if (!good)
         PMPIX_Comm_revoke(comm);
-    int code = settle(&ring, good && share(&ring, version));
+    good = good && share(&ring, version) && store_copies(version);
+    int code = settle(&ring, good);
     /* After a failure others may know that it is complete: it is kept beside the one before, and RF_Restore finds out. */
-    if (code == MPI_SUCCESS)
-        keep_copies(complete = version, own, other);
+    if (code == MPI_SUCCESS) {
+        keep_copies(last_complete = version, own, other);
+        forget_stored(version);
+    }
     free(ring.number);
     if (code == MPI_SUCCESS)
         note_event_of("checkpoint", 1e3 * (wall_s() - begin), "version", (long)version);
@@ -341,7 +262,7 @@ static int plan_seconds(const struct ring *ring, const struct holding *all, stru
 /* The last version that counts; -1: none. False: a failure. */
 static bool last_of_all(const struct ring *ring, int64_t *version)
 {
-    if (PMPI_Allreduce(&complete, version, 1, MPI_INT64_T, MPI_MAX, ring->comm) == MPI_SUCCESS)
+    if (PMPI_Allreduce(&last_complete, version, 1, MPI_INT64_T, MPI_MAX, ring->comm) == MPI_SUCCESS)
         return true;
     PMPIX_Comm_revoke(ring->comm);
     return false;
@@ -358,20 +279,20 @@ static int restore(const struct ring *ring, int64_t *version)
     if (all) {
         int count = plan_homes(ring, all, plan);
         lost = count < 0;
-        good = lost || (carry(ring, last, count, plan) &&
-                        carry(ring, last, plan_seconds(ring, all, plan), plan) && load_snapshot(find_copy(own, last)));
+        good = lost || (carry(ring->comm, ring->own, last, count, plan) &&
+                        carry(ring->comm, ring->own, last, plan_seconds(ring, all, plan), plan) && load_snapshot(find_copy(own, last)));
     }
     code = settle(ring, good && (all || last < 0));
     if (code == MPI_SUCCESS && last >= 0 && !lost) {
         keep_copies(last, own, ring->number[partner(ring, ring->own, -1)]);
-        *version = complete = last;
+        *version = last_complete = last;
     }
     free(all);
     free(plan);
     if (code != MPI_SUCCESS)
         return code;
     if (lost)
-        keep_copies(complete = -1, -1, -1);
+        keep_copies(last_complete = -1, -1, -1);
     return lost ? RF_ERR_DATA_LOST : last < 0 ? RF_ERR_NO_CHECKPOINT : MPI_SUCCESS;
 }
 

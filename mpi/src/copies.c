@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+int64_t last_complete = -1;
+
 struct copy copies[COPIES_MAX] = {[0 ... COPIES_MAX - 1] = {.rank = -1}};
 
 struct copy *new_copy(int rank, int64_t version, size_t bytes)

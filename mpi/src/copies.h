@@ -19,6 +19,9 @@ enum { COPIES_MAX = 16 };
 
 extern struct copy copies[COPIES_MAX];
 
+/* The last version that this process knows to be complete; -1: none. */
+extern int64_t last_complete;
+
 /* An empty copy with room for `bytes`; NULL: no memory. */
 struct copy *new_copy(int rank, int64_t version, size_t bytes);
 

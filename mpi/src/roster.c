@@ -108,6 +108,11 @@ void first_numbers(int *ranks)
             ranks[now++] = at;
 }
 
+int first_count(void)
+{
+    return roster.ranks;
+}
+
 int process_of(int rank)
 {
     return roster.places[rank];

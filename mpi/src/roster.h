@@ -25,7 +25,10 @@ MPI_Group own_group(MPI_Comm pool);
  * has. They are the same numbers as now unless ranks were lost. */
 void first_numbers(int *ranks);
 
-/* The process in the world that stands for a rank by its first number. */
+/* How many ranks there were at the beginning. */
+int first_count(void);
+
+/* The process in the world that stands for a rank by its first number; -1: the rank is lost. */
 int process_of(int rank);
 
 #endif

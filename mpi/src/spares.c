@@ -12,6 +12,7 @@
 #include "inject.h"
 #include "repair.h"
 #include "requests.h"
+#include "restart.h"
 #include "roster.h"
 #include "runflat.h"
 #include "state.h"
@@ -94,6 +95,8 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
     end_step();
     /* Ranks are made as a repair makes them: it is the same when somebody has failed already. */
     int code = repair(comm);
+    while (code == MPI_SUCCESS && is_restart() && !bring_stored(job.pool, job.gate))
+        code = repair(comm);
     job.running = true;
     return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
 }

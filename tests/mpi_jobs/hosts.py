@@ -1,7 +1,7 @@
 """Hosts of one machine: each process sees the name of the host that its daemon was started for.
 
-Stands for ssh: a remote shell that starts a daemon in a namespace with another host name. A host is down when a file says so:
-then the shell refuses, as ssh does.
+Stands for ssh: a remote shell that starts a daemon in a namespace with another host name. A host that is lost has started its
+last daemon; the shell refuses another one, as ssh does, and what the host kept in the folder `store` is gone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,13 @@ SHELL = """#!/bin/bash
 # Drops options, takes the host, runs the rest under its name.
 while [[ $1 == -* ]]; do shift; done
 host=$1; shift
-[ -e "$(dirname "$0")/down-$host" ] && { echo "$host: no route to host" >&2; exit 255; }
+here=$(dirname "$0")
+if [ -e "$here/down-$host" ]; then
+  rm -rf "$here/store/$host"
+  echo "$host: no route to host" >&2
+  exit 255
+fi
+[ -e "$here/last-$host" ] && mv "$here/last-$host" "$here/down-$host"
 exec unshare --uts bash -c "hostname $host; $*"
 """
 
@@ -46,9 +52,14 @@ class Hosts:
         agent = ["--prtemca", "plm_ssh_agent", str(self.shell)]
         return [*agent, "--hostfile", str(self.hostfile), "--map-by", "slot"]
 
-    def take_down(self, name: str) -> None:
-        """Refuse new daemons on a host from now on."""
-        (self.folder / f"down-{name}").touch()
+    @property
+    def store(self) -> Path:
+        """Where hosts keep checkpoints."""
+        return self.folder / "store"
+
+    def lose(self, name: str) -> None:
+        """Let a host start one more daemon, and never another one."""
+        (self.folder / f"last-{name}").touch()
 
 
 def make_hosts(folder: Path, count: int, slots: int) -> Hosts:

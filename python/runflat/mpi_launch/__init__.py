@@ -2,7 +2,7 @@
 
 In the order of use: `toolchain` finds an MPI that can recover, `library` compiles `librunflat_mpi` with it, `injection` reads the
 failures asked for, `line` composes the launch line, `attempt` runs it to its end with the help of `processes`, `events` reads what
-the processes noted, `verdict` judges it, `timeline` writes it down.
+the processes noted, `verdict` judges it, `timeline` writes it down; `supervise` says where it begins again when mpirun has given up.
 
 Does not take part in the recovery: that is the library's business, inside the MPI processes. The binding for mpi4py programs is
 `runflat.mpi`. Limits: Linux (`/proc`), Open MPI 5 or later.

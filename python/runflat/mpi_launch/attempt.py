@@ -1,7 +1,7 @@
 """Runs one launch line to its end: limit, kills from outside, signals, and nothing left behind.
 
 The program's input and output are those of this process, untouched. Whoever relaunches a job after the loss of a node
-(`--supervise`, which is not there yet) calls `run` again with another line and judges each attempt by itself.
+(`supervise`) calls `run` again with another line and judges each attempt by itself.
 
 Limits: a host is killed by its processes on this machine, so hosts that are other machines cannot be (test beds that give one
 machine several host names can). If this process itself is killed outright, mpirun gets SIGTERM and ends the job by its own means.

@@ -155,6 +155,8 @@ def compose(
     *,
     events: Path | None = None,
     policy_library: Path | None = None,
+    store: Path | None = None,
+    again: bool = False,
     environment: Mapping[str, str] | None = None,
 ) -> Line:
     """Compose the launch line.
@@ -171,6 +173,10 @@ def compose(
         Folder for event files, seen by all hosts.
     policy_library : Path, optional
         `librunflat_policy.so`, at this path on all hosts; needed for spares.
+    store : Path, optional
+        Folder for checkpoints on each host, which may be another one there.
+    again : bool
+        Go on from the checkpoints that an earlier job has left there.
     environment : mapping, optional
         By default that of this process.
     """
@@ -186,6 +192,8 @@ def compose(
         "RUNFLAT_ON_EXHAUSTED": job.on_exhausted,
         "RUNFLAT_KILL": ",".join(map(str, job.kills)) or None,
         "RUNFLAT_STOP": ",".join(map(str, job.stops)) or None,
+        "RUNFLAT_STORE": None if store is None else str(store),
+        "RUNFLAT_RESTART": "1" if again else None,
         "RUNFLAT_EVENTS": None if events is None else str(events),
         "RUNFLAT_STEP_LIMIT_S": None if job.step_limit_s is None else f"{job.step_limit_s:g}",
     }
@@ -222,8 +230,8 @@ def is_oversubscribed(job: Job, environment: Mapping[str, str]) -> bool:
     return job.world_size > core_count()
 
 
-def hostfile_slots(path: Path) -> int | None:
-    """Add up the slots of a hostfile; None where a host does not give them.
+def host_lines(path: Path) -> list[str]:
+    """Read the lines of a hostfile that name hosts.
 
     Raises
     ------
@@ -237,7 +245,18 @@ def hostfile_slots(path: Path) -> int | None:
     hosts = [text for line in lines if (text := line.partition("#")[0].strip())]
     if not hosts:
         raise MpiError(f"{path}: names no host")
-    counts = [re.search(r"\bslots\s*=\s*(\d+)", host) for host in hosts]
+    return hosts
+
+
+def hostfile_slots(path: Path) -> int | None:
+    """Add up the slots of a hostfile; None where a host does not give them.
+
+    Raises
+    ------
+    MpiError
+        If the file cannot be read or names no host.
+    """
+    counts = [re.search(r"\bslots\s*=\s*(\d+)", host) for host in host_lines(path)]
     return sum(int(count[1]) for count in counts if count) if all(counts) else None
 
 

@@ -6,9 +6,10 @@ import shlex
 import shutil
 import sys
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -26,9 +27,10 @@ from runflat.mpi_launch.library import (
     place_of,
     policy_places,
 )
-from runflat.mpi_launch.line import Job, Line, compose
+from runflat.mpi_launch.line import Job, compose
+from runflat.mpi_launch.supervise import answers, clear, fit, read_hosts
 from runflat.mpi_launch.toolchain import check_launcher, find_launcher, find_toolchain
-from runflat.mpi_launch.verdict import DONE, judge, summary
+from runflat.mpi_launch.verdict import DONE, Verdict, judge, summary
 
 
 @click.command(
@@ -140,6 +142,25 @@ from runflat.mpi_launch.verdict import DONE, judge, summary
     type=click.Path(exists=True, dir_okay=False),
     help="A compiled librunflat_mpi.so; default: what `mpi build` makes.",
 )
+@click.option(
+    "--supervise",
+    is_flag=True,
+    help="Begin again on the hosts that are left when mpirun gives up, as after the loss of a host.",
+)
+@click.option(
+    "--store",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="With --supervise: checkpoints of each host, kept at the end; default: in its /dev/shm, deleted at the end.",
+)
+@click.option(
+    "--relaunches",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="With --supervise: begin again so often.",
+)
 @click.option("--dry-run", is_flag=True, help="Print mpirun's line instead.")
 def command(
     words: tuple[str, ...],
@@ -160,6 +181,9 @@ def command(
     mpirun: str | None,
     options: tuple[str, ...],
     library: str | None,
+    supervise: bool,
+    store: str | None,
+    relaunches: int,
     dry_run: bool,
 ) -> int:
     """Start PROGRAM under mpirun and the recovery library; all after PROGRAM is its own.
@@ -178,43 +202,102 @@ def command(
         raise MpiError(f"{timeline}: there is no folder for it; make it first")
     if hostfile is None and shutil.which(words[0]) is None:
         raise MpiError(f"there is no program {words[0]!r} (a path to one here begins with ./)")
+    if store is not None and not supervise:
+        raise MpiError("--store is where --supervise goes on from; add --supervise")
     parts = _find_parts(mpirun, library, dry_run=dry_run)
     policies = _policies(job)
     if dry_run:
         place = None if folder is None else Path(folder).absolute()
         click.echo(compose(job, parts.mpirun, parts.library, events=place, policy_library=policies))
         return 0
+    nodes = [one for one in killed if isinstance(one, NodeKill)]
     with _event_folder(folder, near=hostfile is not None) as place:
-        line = compose(job, parts.mpirun, parts.library, events=place, policy_library=policies)
-        nodes = [one for one in killed if isinstance(one, NodeKill)]
-        return _run(job, line, place, limit, nodes, timeline)
+        launch = _Launch(
+            parts, policies, place, limit, None if timeline is None else Path(timeline)
+        )
+        if not supervise:
+            return launch.run(job, nodes).status
+        kept = None if store is None else Path(store).absolute()
+        return _supervised(launch, job, nodes, kept, relaunches)
 
 
-def _run(
-    job: Job,
-    line: Line,
-    events: Path,
-    limit: float | None,
-    nodes: list[NodeKill],
-    timeline: str | None,
+@dataclass(frozen=True)
+class _Launch:
+    """What all attempts at a job have in common."""
+
+    parts: _Parts
+    policies: Path | None
+    events: Path
+    limit: float | None
+    timeline: Path | None
+
+    def run(
+        self, job: Job, nodes: list[NodeKill], store: Path | None = None, again: int = 0
+    ) -> Verdict:
+        """Run the job once, say how it ended, write the timeline; `again`: how often it has been begun before."""
+        # Each attempt has event files and a timeline of its own.
+        events = self.events / f"again-{again}" if again else self.events
+        events.mkdir(exist_ok=True)
+        line = compose(
+            job, self.parts.mpirun, self.parts.library, events=events, policy_library=self.policies,
+            store=store, again=again > 0,
+        )  # fmt: skip
+        attempt = attempts.run(line.words, events, limit_s=self.limit, kills=nodes)
+        noted = merged([*attempt.events, *read_events(events)])
+        verdict = judge(job.world_size, attempt, noted)
+        for sentence in (*summary(verdict), *verdict.reasons):
+            click.echo(f"runflat: {sentence}", err=True)
+        if verdict.outcome == "recovered":
+            click.echo("runflat: the others came to their end", err=True)
+        if self.timeline is not None:
+            from runflat.mpi_launch.timeline import Timeline
+
+            path = self.timeline
+            if again:
+                path = path.with_stem(f"{path.stem}-again-{again}")
+            written = Timeline(
+                job.world_size, attempt.seconds, verdict, noted, shlex.join(["runflat", *sys.argv[1:]]), str(line)
+            ).write(path)  # fmt: skip
+            click.echo(f"runflat: wrote {', '.join(map(str, written))}", err=True)
+        assert verdict.status == DONE or verdict.reasons
+        return verdict
+
+
+def _supervised(
+    launch: _Launch, job: Job, nodes: list[NodeKill], kept: Path | None, relaunches: int
 ) -> int:
-    """Run the line, say how it ended, write the timeline."""
-    attempt = attempts.run(line.words, events, limit_s=limit, kills=nodes)
-    noted = merged([*attempt.events, *read_events(events)])
-    verdict = judge(job.world_size, attempt, noted)
-    for sentence in (*summary(verdict), *verdict.reasons):
-        click.echo(f"runflat: {sentence}", err=True)
-    if verdict.outcome == "recovered":
-        click.echo("runflat: the others came to their end", err=True)
-    if timeline is not None:
-        from runflat.mpi_launch.timeline import Timeline
-
-        written = Timeline(
-            job.world_size, attempt.seconds, verdict, noted, shlex.join(["runflat", *sys.argv[1:]]), str(line)
-        ).write(Path(timeline))  # fmt: skip
-        click.echo(f"runflat: wrote {', '.join(map(str, written))}", err=True)
-    assert verdict.status == DONE or verdict.reasons
-    return verdict.status
+    """Run the job, and again on the hosts that are left, as long as that may help."""
+    store = kept or Path("/dev/shm") / f"runflat-{uuid.uuid4().hex[:12]}"
+    mpirun = launch.parts.mpirun
+    first = job
+    try:
+        verdict = launch.run(job, nodes, store)
+        for again in range(1, relaunches + 1):
+            if verdict.outcome != "failed":
+                break
+            if job.hostfile is not None:
+                hosts = read_hosts(job.hostfile)
+                left = [host for host in hosts if answers(host, job, mpirun)]
+                gone = [host.name for host in hosts if host not in left]
+                try:
+                    job = fit(job, left, launch.events / "hosts")
+                except MpiError as error:
+                    click.echo(f"runflat: {error}", err=True)
+                    break
+                where = (
+                    f"without {', '.join(gone)}" if gone else "on the same hosts, which all answer"
+                )
+            else:
+                job, where = replace(job, kills=(), stops=()), "on this machine"
+            click.echo(
+                f"runflat: begins again ({again} of {relaunches}) {where}: {job.ranks} ranks, {job.spare_count} spares",
+                err=True,
+            )
+            verdict = launch.run(job, [], store, again)
+        return verdict.status
+    finally:
+        if kept is None:
+            clear(store, first, mpirun)
 
 
 @dataclass(frozen=True)

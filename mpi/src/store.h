@@ -1,0 +1,19 @@
+/* Copies in files of this host, where the launch names a folder (RUNFLAT_STORE): a job that has ended with all its processes
+ * begins again from them. Each host has its own folder in there, named after it, so that the place may be shared or not. */
+#ifndef RUNFLAT_STORE_H
+#define RUNFLAT_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Writes this process's copies of a version down, if the launch names a folder; false: they could not be written, which was
+ * said. */
+bool store_copies(int64_t version);
+
+/* Deletes files of the ranks whose copies this process holds that are older than `version`. */
+void forget_stored(int64_t version);
+
+/* Reads the files of this host as copies, each `turn`th of `turns`; what is damaged is left out, which is said. */
+void load_stored(int turn, int turns);
+
+#endif
