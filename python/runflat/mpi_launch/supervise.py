@@ -13,16 +13,19 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from runflat.mpi_launch.attempt import run
 from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.line import Job, host_lines
 
-PROBE_S = 20.0
+ANSWER_S = 40.0
 """For a host to answer."""
+
+A_MOMENT = ("sleep", "1")
+"""Open MPI 5.0's mpirun does not always end when its command ends at once (2 of 8 with `true`, 0 of 16 after half a second)."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +62,19 @@ def read_hosts(path: Path) -> list[Host]:
     return found
 
 
-def answers(host: Host, job: Job, mpirun: Path) -> bool:
-    """Say whether a host can be used: it runs a command that does nothing."""
+def answers(host: Host, job: Job, mpirun: Path, folder: Path) -> bool:
+    """Say whether a host can be used: it runs a command that does nothing; `folder` is an empty one."""
+    return _run_silently(job, mpirun, folder, ["--host", f"{host.name}:1", "-n", "1", *A_MOMENT])
+
+
+def _run_silently(job: Job, mpirun: Path, folder: Path, words: Sequence[str]) -> bool:
+    """Run words under the job's mpirun, to the end of all that it starts; say whether that went well."""
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    words = [str(mpirun), *root, *job.mpirun_options, "--host", f"{host.name}:1", "-n", "1", "true"]
-    try:
-        done = subprocess.run(
-            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+    silent = ["sh", "-c", 'exec "$@" </dev/null >/dev/null 2>&1', "sh"]
+    attempt = run(
+        [*silent, str(mpirun), *root, *job.mpirun_options, *words], folder, limit_s=ANSWER_S
+    )
+    return attempt.status == 0 and attempt.limit_s is None
 
 
 def fit(job: Job, hosts: Sequence[Host], hostfile: Path) -> Job:
@@ -99,14 +104,20 @@ def fit(job: Job, hosts: Sequence[Host], hostfile: Path) -> Job:
     return replace(again, spares=room - job.ranks)
 
 
-def clear(store: Path, job: Job, mpirun: Path) -> None:
+def clear(store: Path, job: Job, mpirun: Path, folder: Path) -> None:
     """Delete the checkpoints of all hosts of a job that needs them no more."""
     if job.hostfile is not None:
         hosts = ",".join(f"{host.name}:1" for host in read_hosts(job.hostfile))
-        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        options = [*root, *job.mpirun_options, "--host", hosts, "--map-by", "ppr:1:node"]
-        subprocess.run(
-            [str(mpirun), *options, "rm", "-rf", str(store)],
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_S, check=False,
-        )  # fmt: skip
+        words = [
+            "--host",
+            hosts,
+            "--map-by",
+            "ppr:1:node",
+            "sh",
+            "-c",
+            'rm -rf "$1"; exec sleep 1',
+            "sh",
+            str(store),
+        ]
+        _run_silently(job, mpirun, folder, words)
     shutil.rmtree(store, ignore_errors=True)

@@ -269,7 +269,6 @@ def _supervised(
     """Run the job, and again on the hosts that are left, as long as that may help."""
     store = kept or Path("/dev/shm") / f"runflat-{uuid.uuid4().hex[:12]}"
     mpirun = launch.parts.mpirun
-    first = job
     try:
         verdict = launch.run(job, nodes, store)
         for again in range(1, relaunches + 1):
@@ -277,7 +276,7 @@ def _supervised(
                 break
             if job.hostfile is not None:
                 hosts = read_hosts(job.hostfile)
-                left = [host for host in hosts if answers(host, job, mpirun)]
+                left = [host for host in hosts if answers(host, job, mpirun, launch.events)]
                 gone = [host.name for host in hosts if host not in left]
                 try:
                     job = fit(job, left, launch.events / "hosts")
@@ -297,7 +296,7 @@ def _supervised(
         return verdict.status
     finally:
         if kept is None:
-            clear(store, first, mpirun)
+            clear(store, job, mpirun, launch.events)
 
 
 @dataclass(frozen=True)
