@@ -22,6 +22,14 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
         pytest.skip(str(missing))
 
 
+@pytest.fixture(scope="module")
+def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Parts:
+    try:
+        return build(tmp_path_factory.mktemp("sanitized"), sanitize=True)
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
 def test_spares_change_nothing_while_nobody_fails(parts: Parts) -> None:
     _, wrong = matrix.run_cell(parts, matrix.Cell(ranks=4, spares=2, kill=""))
     assert not wrong
@@ -136,6 +144,30 @@ def test_nothing_but_calls_is_exported(parts: Parts) -> None:
     names = {line.split()[-1] for line in found.stdout.splitlines()}
     others = {name for name in names if not name.startswith(("MPI_", "MPIX_", "RF_"))}
     assert others == {"ompi_comm_revoke_local"}
+
+
+@pytest.mark.parametrize(
+    ("program", "words", "world", "spares", "kill", "live"),
+    [
+        ("examples/02_spares.c", ["60"], 6, 2, "1@0.05,2@repair+0.001", 4),
+        ("examples/03_overlap.c", ["60"], 5, 1, "2@0.05", 4),
+        ("tests/ishrink.c", ["4"], 5, 0, "2@shrink", 4),
+        ("tests/uniform.c", ["coll", "2"], 4, 0, "", 3),
+    ],
+)
+def test_sanitizers_find_nothing(
+    sanitized: Parts, program: str, words: list[str], world: int, spares: int, kill: str, live: int
+) -> None:
+    # What Open MPI itself does not free is not our business.
+    settings = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    ended = run_job(
+        sanitized, world, [str(sanitized.program(program)), *words], spares=spares, kill=kill,
+        environment=settings,
+    )  # fmt: skip
+    assert ended.in_time, ended.text
+    assert "Sanitizer" not in ended.text, ended.text
+    assert "runtime error" not in ended.text, ended.text
+    assert len(ended.ranks("finalized")) == live, ended.text
 
 
 def test_a_manager_hands_out_again_what_dead_workers_had(parts: Parts) -> None:

@@ -23,6 +23,7 @@ class Parts:
     library: Path
     policy: Path
     folder: Path
+    sanitized: bool = False
 
     def program(self, source: str) -> Path:
         """Compile a program of `mpi/`, linked with the library."""
@@ -45,6 +46,8 @@ class Parts:
                 "-Werror",
                 f"-I{ROOT / 'mpi/include'}",
             ]
+            if self.sanitized:
+                flags.append("-fsanitize=address,undefined")
             run([str(self.mpicc), *flags, str(ROOT / "mpi" / source), "-o", str(path), *linked])
         return path
 
@@ -90,4 +93,4 @@ def build(folder: Path, *, sanitize: bool = False) -> Parts:
     run(["cargo", "build", "--locked", "-p", "runflat-policy"])
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     policy = target / "debug/librunflat_policy.so"
-    return Parts(mpicc, mpirun, made / "librunflat_mpi.so", policy, folder)
+    return Parts(mpicc, mpirun, made / "librunflat_mpi.so", policy, folder, sanitize)
