@@ -16,10 +16,12 @@ import record
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from mpi_jobs.job import run_job  # noqa: E402
 from mpi_jobs.measured import measured  # noqa: E402  the tests' way to compile and run
 from mpi_jobs.parts import Parts, build  # noqa: E402
 
 REPEATS = 7
+RECOVERIES = 20
 RANKS = (2, 4, 8)
 LARGEST = 32768
 CASES: dict[str, tuple[bool, tuple[str, ...]]] = {
@@ -37,6 +39,32 @@ def run(parts: Parts, program: Path, ranks: int, case: str) -> dict[str, float]:
     return measured(parts, program, ranks, [str(LARGEST), *key], preloaded=preloaded)
 
 
+def recovery(parts: Parts, victim: int) -> dict[str, float]:
+    """From a kill to the first successful collective call on the repaired communicator, in parts; ms."""
+    program = [str(parts.program("examples/02_spares.c")), "150"]
+    ended = run_job(parts, 10, program, spares=2, kill=f"{victim}@0.15")
+    assert "8 ranks, 150 steps, largest error 0" in ended.text, ended.text
+    killed = ended.first("killed")
+    after = [one for one in ended.events if one["t"] > killed]
+    repairs = [one for one in after if one["event"] == "repaired"]
+    shrinks = [one for one in after if one["event"] == "shrink"]
+    ranks = {one["rank"] for one in after if one["event"] == "restored"}
+    # Spares are woken by the ranks, so they say nothing of detection.
+    begins = [one["t"] - one["ms"] / 1e3 for one in repairs if one["rank"] in ranks]
+    moments = {
+        "detect": min(begins),
+        "interrupt": max(begins),
+        "agree": max(one["t"] for one in shrinks),
+        "repair": max(one["t"] for one in repairs),
+        "reload": max(one["t"] for one in after if one["event"] == "restored"),
+    }
+    found, before = {}, killed
+    for name, moment in moments.items():
+        found[name] = 1e3 * (moment - before)
+        before = moment
+    return found | {"all": 1e3 * (before - killed)}
+
+
 def main() -> None:
     head = record.head("make bench", REPEATS)
     results: list[dict[str, Any]] = []
@@ -51,13 +79,22 @@ def main() -> None:
                 row: dict[str, Any] = {"ranks": ranks, "call": call}
                 row |= {f"{c}_us": record.spread([one[c][call] for one in rounds]) for c in CASES}
                 results.append(row)
-    record.save(Path(__file__).parent / "mpi.json", head | {"results": results})
+        found = [recovery(parts, 1 + turn % 7) for turn in range(RECOVERIES)]
+    recoveries = {name: record.spread([one[name] for one in found]) for name in found[0]}
+    record.save(
+        Path(__file__).parent / "mpi.json",
+        head | {"results": results, "recoveries": RECOVERIES, "recovery_ms_at_8_ranks": recoveries},
+    )
     print(f"{head['processor']}, {head['cores']} cores, {REPEATS} rounds, commit {head['commit']}; best (median) in us")  # fmt: skip
     print(f"{'ranks':>5} {'call':16}" + "".join(f"{case:>20}" for case in CASES))
     for row in results:
         cells = [row[f"{case}_us"] for case in CASES]
         text = "".join(f"{one['min']:10.3f} ({one['median']:7.3f})" for one in cells)
         print(f"{row['ranks']:5} {row['call']:16}{text}")
+    for name, ms in recoveries.items():
+        print(
+            f"recovery at 8 ranks, {name:10} {ms['median']:8.2f} ms ({ms['min']:.2f}-{ms['max']:.2f})"
+        )
 
 
 if __name__ == "__main__":
