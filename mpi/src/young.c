@@ -85,8 +85,13 @@ int end_making(int code, MPI_Comm made)
     }
     held_count = kept;
     pthread_mutex_unlock(&lock);
-    for (int at = 0; at < due_count; at++)
-        tell(due[at].comm, due[at].collectives_only);
+    /* Open MPI passes a revoke on to the next processes only where it was news: what was held was not passed on. */
+    for (int at = 0; at < due_count; at++) {
+        if (due[at].collectives_only)
+            tell(due[at].comm, true);
+        else
+            PMPIX_Comm_revoke(due[at].comm);
+    }
     return code;
 }
 
