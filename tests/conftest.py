@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from mpi_jobs.parts import Parts, build
 from opensm import probe, programs
 from opensm.missing import Missing
 
@@ -24,5 +25,14 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the probe; skip where that cannot be done."""
     try:
         return probe.build(tmp_path_factory.mktemp("probe"))
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
+    """Compile the MPI library and its policies; skip where that cannot be done."""
+    try:
+        return build(tmp_path_factory.mktemp("mpi"))
     except Missing as missing:
         pytest.skip(str(missing))

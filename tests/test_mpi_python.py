@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from mpi_jobs.job import run_job
-from mpi_jobs.parts import ROOT, Parts, build
-from opensm.missing import Missing
+from mpi_jobs.parts import ROOT, Parts
 
 EXAMPLE = str(ROOT / "mpi/examples/04_spares.py")
+
+pytest.importorskip("mpi4py", reason="mpi4py: not installed")
 
 SHRINK = """
 from mpi4py import MPI
@@ -29,15 +30,6 @@ MPI.Request.Waitall([request for request, _ in later])
 made = [take() for _, take in later]
 print("shrunk to", [comm.allreduce(1) for comm in made], flush=True)
 """
-
-
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
-    pytest.importorskip("mpi4py", reason="mpi4py: not installed")
-    try:
-        return build(tmp_path_factory.mktemp("mpi"))
-    except Missing as missing:
-        pytest.skip(str(missing))
 
 
 @pytest.mark.parametrize("kill", ["", "1@0.1", "0@0.1,2@repair+0.001", "3@checkpoint"])

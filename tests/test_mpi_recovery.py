@@ -15,14 +15,6 @@ from opensm.missing import Missing
 
 
 @pytest.fixture(scope="module")
-def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
-    try:
-        return build(tmp_path_factory.mktemp("mpi"))
-    except Missing as missing:
-        pytest.skip(str(missing))
-
-
-@pytest.fixture(scope="module")
 def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Parts:
     try:
         return build(tmp_path_factory.mktemp("sanitized"), sanitize=True)

@@ -9,21 +9,13 @@ import pytest
 
 from command import Answer, spawn
 from mpi_jobs.hosts import Hosts, make_hosts
-from mpi_jobs.parts import Parts, build
+from mpi_jobs.parts import Parts
 from mpi_jobs.processes import processes_with
 from opensm.missing import Missing
 from runflat.mpi_launch import Job, MpiError
 from runflat.mpi_launch.supervise import fit, read_hosts
 
 STEPS = 800
-
-
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
-    try:
-        return build(tmp_path_factory.mktemp("mpi"))
-    except Missing as missing:
-        pytest.skip(str(missing))
 
 
 @pytest.fixture
