@@ -256,6 +256,13 @@ impl Occupancy {
         self.spot(node, dimension).line as usize
     }
 
+    /// What a step along a dimension adds to the number of a line along another one.
+    #[inline]
+    pub(super) fn line_pitch(&self, of: usize, along: usize) -> usize {
+        let stride = self.grid.stride(along);
+        (if along < of { stride } else { stride / self.grid.lengths()[of] }) as usize
+    }
+
     /// Where a node is along a dimension.
     #[inline]
     pub(super) fn coordinate(&self, node: NodeId, dimension: usize) -> u32 {

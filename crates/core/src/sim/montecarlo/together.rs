@@ -34,7 +34,7 @@ pub(super) fn run<L: PairLoad>(
     together.tally
 }
 
-struct Together<'c, L> {
+struct Together<'c, L: PairLoad> {
     campaign: &'c Campaign,
     tally: Tally,
     /// By number of slides shared: the job after them, with no node of a sequence dead.
