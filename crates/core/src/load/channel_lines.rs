@@ -114,7 +114,7 @@ impl ChannelLines {
     }
 
     /// Brings a message from one way to another, along one dimension.
-    #[inline]
+    #[inline(always)]
     pub fn replace(&mut self, old: Run, new: Run) {
         if old.line == new.line && old.around == new.around {
             // What both have stays as it is.
@@ -136,7 +136,7 @@ impl ChannelLines {
     }
 
     /// One more from one coordinate on, one less from another on; `grows` if that is more messages on the channels between.
-    #[inline]
+    #[inline(always)]
     pub fn shift(&mut self, line: u32, more: u32, less: u32, grows: bool) {
         let line = line as usize;
         let start = line << self.pitch;

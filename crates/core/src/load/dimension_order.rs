@@ -208,14 +208,8 @@ impl<const Q: usize> PairLoad for GridLoad<Q> {
         }
     }
 
-    #[inline(always)]
-    fn move_rank(
-        &mut self,
-        from: Place,
-        to: Place,
-        partners: impl ExactSizeIterator<Item = Place>,
-        ends: [bool; 2],
-    ) {
+    #[inline]
+    fn move_rank(&mut self, from: Place, to: Place, partners: &[Place], ends: [bool; 2]) {
         self.slide(from, to, partners, ends);
     }
 

@@ -43,13 +43,7 @@ impl<L: PairLoad> PairLoad for FoldedLoad<L> {
         self.load.remove(from, to);
     }
 
-    fn move_rank(
-        &mut self,
-        from: L::Place,
-        to: L::Place,
-        partners: impl ExactSizeIterator<Item = L::Place>,
-        ends: [bool; 2],
-    ) {
+    fn move_rank(&mut self, from: L::Place, to: L::Place, partners: &[L::Place], ends: [bool; 2]) {
         self.load.move_rank(from, to, partners, ends);
     }
 

@@ -51,7 +51,7 @@ pub trait PairLoad: Clone + Send + Sync {
         &mut self,
         from: Self::Place,
         to: Self::Place,
-        partners: impl ExactSizeIterator<Item = Self::Place>,
+        partners: &[Self::Place],
         ends: [bool; 2],
     );
     /// No other rank moves now: until then what ranks change together may be left undone.

@@ -20,6 +20,8 @@ pub struct MovingLoad<L: PairLoad> {
     places: Vec<L::Place>,
     /// Where ranks come from that move.
     left: Vec<L::Place>,
+    /// Where the partners of a rank are.
+    row: Vec<L::Place>,
 }
 
 impl<L: PairLoad> MovingLoad<L> {
@@ -36,7 +38,7 @@ impl<L: PairLoad> MovingLoad<L> {
             }
         }
         let places = node_of.iter().map(|&node| load.place(node)).collect();
-        MovingLoad { partners, load, places, left: Vec::new() }
+        MovingLoad { partners, load, places, left: Vec::new(), row: Vec::new() }
     }
 
     /// Who sends to whom.
@@ -100,11 +102,14 @@ impl<L: PairLoad> MovingLoad<L> {
         partners: &Neighbours,
         ends: [bool; 2],
     ) {
-        let MovingLoad { load, places, .. } = self;
+        let MovingLoad { load, places, row, .. } = self;
+        let partners = partners.of(rank.index());
+        row.resize(partners.len(), L::NOWHERE);
         let places = places.as_slice();
-        let place = move |partner: usize| places.get(partner).copied().unwrap_or(L::NOWHERE);
-        let partners = partners.of(rank.index()).map(place);
-        load.move_rank(from, to, partners, ends);
+        for (place, partner) in row.iter_mut().zip(partners) {
+            *place = places.get(partner).copied().unwrap_or(L::NOWHERE);
+        }
+        load.move_rank(from, to, row, ends);
     }
 
     /// The largest collision.

@@ -23,10 +23,8 @@ pub struct Partners {
 pub(super) struct Neighbours {
     /// By rank: its row.
     row: Vec<u32>,
-    /// By row, and one more: its first distance.
-    first: Vec<u32>,
-    /// Row after row, modulo 2^32; [`NONE`] where a rank has no partner of that number.
-    distances: Vec<u32>,
+    /// By row: distances, modulo 2^32; [`NONE`] where a rank has no partner of that number.
+    rows: Vec<Box<[u32]>>,
 }
 
 /// Further than any rank.
@@ -70,16 +68,16 @@ impl Neighbours {
         // One that sends twice to another has two partners at one distance.
         let once = pairs.is_sorted_by(|one, next| one < next);
         let numbers = numbers.filter(|_| once);
-        let mut made = Neighbours { row: Vec::new(), first: vec![0], distances: Vec::new() };
+        let mut made = Neighbours { row: Vec::new(), rows: Vec::new() };
         let mut known = BTreeMap::new();
         let mut rest = pairs;
         for rank in 0..ranks {
             let (own, others) = rest.split_at(rest.partition_point(|pair| pair.0 == rank));
             rest = others;
-            let row = match &numbers {
+            let row: Box<[u32]> = match &numbers {
                 None => own.iter().map(|pair| distance(pair) as u32).collect(),
                 Some(numbers) => {
-                    let mut row = vec![NONE; numbers.len()];
+                    let mut row = vec![NONE; numbers.len()].into_boxed_slice();
                     for pair in own {
                         row[numbers.partition_point(|&one| one < distance(pair))] =
                             distance(pair) as u32;
@@ -87,11 +85,9 @@ impl Neighbours {
                     row
                 }
             };
-            let next = made.first.len() as u32 - 1;
             let row = *known.entry(row).or_insert_with_key(|row| {
-                made.distances.extend(row);
-                made.first.push(made.distances.len() as u32);
-                next
+                made.rows.push(row.clone());
+                made.rows.len() as u32 - 1
             });
             made.row.push(row);
         }
@@ -101,8 +97,7 @@ impl Neighbours {
     /// The partners of a rank, by number; more than there are ranks where it has none.
     #[inline(always)]
     pub(super) fn of(&self, rank: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
-        let row = self.row[rank] as usize;
-        let distances = &self.distances[self.first[row] as usize..self.first[row + 1] as usize];
+        let distances = &self.rows[self.row[rank] as usize];
         distances.iter().map(move |distance| (rank as u32).wrapping_add(*distance) as usize)
     }
 }

@@ -71,10 +71,10 @@ impl PairLoad for RoutedLoad {
         &mut self,
         from: NodeId,
         to: NodeId,
-        partners: impl ExactSizeIterator<Item = NodeId>,
+        partners: &[NodeId],
         [sent, received]: [bool; 2],
     ) {
-        for partner in partners.filter(|partner| *partner != Self::NOWHERE) {
+        for &partner in partners.iter().filter(|partner| **partner != Self::NOWHERE) {
             if sent {
                 self.remove(from, partner);
                 self.add(to, partner);

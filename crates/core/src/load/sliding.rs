@@ -8,25 +8,31 @@
 //! So of a slide the irregular places cost time, not all the messages.
 
 use super::PairLoad;
-use super::channel_lines::Around;
+use super::channel_lines::{Around, ChannelLines};
 use super::dimension_order::{GridLoad, Place, Routes, Spot};
 
 /// Ranks that move along a line in one direction, each to where the one before comes from.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chain {
-    dimension: usize,
-    /// Whether they move to higher coordinates, or around the end.
-    up: bool,
+    course: Course,
     /// Nodes passed so far.
     steps: u32,
     /// Where the last of them comes from.
     last: Place,
     /// What its place was less than the one before it, where they are neighbours on a line without an end; or 0.
     pace: Place,
-    /// Whether messages that they send, and that they receive, move with them.
-    ends: [bool; 2],
     /// By kind of partner; none if no rank is moving.
     stretches: Vec<Stretch>,
+}
+
+/// How ranks move.
+#[derive(Clone, Copy, Debug, Default)]
+struct Course {
+    dimension: usize,
+    /// Whether to higher coordinates, or around the end.
+    up: bool,
+    /// Whether messages that they send, and that they receive, move with them.
+    ends: [bool; 2],
 }
 
 /// Messages of ranks one behind the other with partners of one kind, all on the same line and with partners on the same side.
@@ -93,19 +99,14 @@ fn sides_on_ring(partner: u32, [low, high]: [u32; 2], length: u32) -> u64 {
 
 impl<const Q: usize> GridLoad<Q> {
     /// See [`PairLoad::move_rank`](super::PairLoad::move_rank).
-    #[inline(always)]
-    pub(super) fn slide(
-        &mut self,
-        from: Place,
-        to: Place,
-        partners: impl ExactSizeIterator<Item = Place>,
-        ends: [bool; 2],
-    ) {
+    #[inline]
+    pub(super) fn slide(&mut self, from: Place, to: Place, partners: &[Place], ends: [bool; 2]) {
         let chain = &mut self.chain;
         // Most ranks move on by one, as the one before.
         if to == chain.last
             && to.wrapping_sub(from) == chain.pace
-            && (partners.len(), ends) == (chain.stretches.len(), chain.ends)
+            && from != to
+            && (partners.len(), ends) == (chain.stretches.len(), chain.course.ends)
         {
             self.go_on(from, to, partners);
         } else {
@@ -114,22 +115,16 @@ impl<const Q: usize> GridLoad<Q> {
     }
 
     /// Moves a rank on to the next node of a line without an end.
-    #[inline(never)]
-    fn go_on(&mut self, from: Place, to: Place, partners: impl ExactSizeIterator<Item = Place>) {
+    #[inline(always)]
+    fn go_on(&mut self, from: Place, to: Place, partners: &[Place]) {
         self.chain.last = from;
-        let lane = self.routes.lanes[self.chain.dimension];
+        let lane = self.routes.lanes[self.chain.course.dimension];
         let low = from.min(to) & lane;
         self.follow::<false>(from, to, partners, move |partner| beside(partner & lane, low));
     }
 
     #[inline(never)]
-    fn slide_anyhow(
-        &mut self,
-        from: Place,
-        to: Place,
-        partners: impl ExactSizeIterator<Item = Place>,
-        ends: [bool; 2],
-    ) {
+    fn slide_anyhow(&mut self, from: Place, to: Place, partners: &[Place], ends: [bool; 2]) {
         let Some((dimension, up, steps)) = self.routes.straight(from, to) else {
             self.end_slide();
             self.move_anywhere(from, to, partners, ends);
@@ -138,15 +133,15 @@ impl<const Q: usize> GridLoad<Q> {
         let (length, wraps) = (self.routes.lengths[dimension], self.routes.wraps[dimension]);
         let chain = &self.chain;
         let goes_on = to == chain.last
-            && (dimension, up) == (chain.dimension, chain.up)
-            && (partners.len(), ends) == (chain.stretches.len(), chain.ends)
+            && (dimension, up) == (chain.course.dimension, chain.course.up)
+            && (partners.len(), ends) == (chain.stretches.len(), chain.course.ends)
             // Not all around, which the other way can be where nodes are passed over.
             && (!wraps || chain.steps + steps < length);
         if !goes_on {
             self.end_slide();
             let chain = &mut self.chain;
-            (chain.dimension, chain.up, chain.ends, chain.steps) = (dimension, up, ends, 0);
-            chain.pace = 0;
+            chain.course = Course { dimension, up, ends };
+            (chain.steps, chain.pace) = (0, 0);
         }
         let chain = &mut self.chain;
         chain.steps += steps;
@@ -179,7 +174,7 @@ impl<const Q: usize> GridLoad<Q> {
         &mut self,
         from: Place,
         to: Place,
-        partners: impl Iterator<Item = Place>,
+        partners: &[Place],
         [sent, received]: [bool; 2],
     ) {
         let GridLoad { routes, lines, .. } = self;
@@ -187,7 +182,7 @@ impl<const Q: usize> GridLoad<Q> {
         let first = (0..Q).find(differ).unwrap_or(Q);
         let end = (0..Q).rev().find(differ).map_or(0, |last| last + 1);
         let (from, to) = (routes.spot(from), routes.spot(to));
-        for partner in partners.filter(|partner| *partner != Self::NOWHERE) {
+        for &partner in partners.iter().filter(|partner| **partner != Self::NOWHERE) {
             for dimension in 0..Q {
                 if sent && dimension < end {
                     let run = |own| routes.run::<true>(dimension, own, partner);
@@ -207,43 +202,54 @@ impl<const Q: usize> GridLoad<Q> {
         &mut self,
         from: Place,
         to: Place,
-        partners: impl ExactSizeIterator<Item = Place>,
+        partners: &[Place],
         sides: impl Fn(Place) -> u64,
     ) {
-        let lane = self.routes.lanes[self.chain.dimension];
-        let mut stretches = std::mem::take(&mut self.chain.stretches);
+        let GridLoad { routes, lines, chain: Chain { course, stretches, .. } } = self;
+        let lane = routes.lanes[course.dimension];
+        let off_line = !lane;
         if stretches.is_empty() {
-            let own = self.routes.spot(to);
-            stretches.extend(partners.map(|partner| {
-                let now = seen(partner & !lane, sides(partner));
-                self.begin(&own, from, now, partner)
+            let own = routes.spot(to);
+            let mut turn = Turn { routes, lines, course: *course };
+            stretches.extend(partners.iter().map(|&partner| {
+                let now = seen(partner & off_line, sides(partner));
+                turn.begin(&own, from, now, partner)
             }));
-        } else {
-            for (stretch, partner) in stretches.iter_mut().zip(partners) {
-                let now = seen(partner & !lane, sides(partner));
-                // Where ways turn around there is no stretch.
-                if now != stretch.partners || TURNS && turns(now) {
-                    self.turn(to, from, stretch, now, partner);
-                }
+            return;
+        }
+        for (stretch, &partner) in stretches.iter_mut().zip(partners) {
+            let now = seen(partner & off_line, sides(partner));
+            // Where ways turn around there is no stretch.
+            if now != stretch.partners || TURNS && turns(now) {
+                Turn { routes, lines, course: *course }.meet(to, from, stretch, now, partner);
             }
         }
-        self.chain.stretches = stretches;
     }
 
     /// No other rank follows.
     #[inline]
     pub(super) fn end_slide(&mut self) {
-        if self.chain.stretches.is_empty() {
+        let GridLoad { routes, lines, chain: Chain { course, stretches, last, .. } } = self;
+        if stretches.is_empty() {
             return;
         }
-        let own = self.routes.spot(self.chain.last);
-        let mut stretches = std::mem::take(&mut self.chain.stretches);
-        for stretch in stretches.drain(..).filter(|stretch| !is_nobody(stretch.partners)) {
-            self.end(&own, &stretch);
+        let own = routes.spot(*last);
+        let mut turn = Turn { routes, lines, course: *course };
+        for stretch in stretches.iter().filter(|stretch| !is_nobody(stretch.partners)) {
+            turn.end(&own, stretch);
         }
-        self.chain.stretches = stretches;
+        stretches.clear();
     }
+}
 
+/// Where messages of ranks on a line begin and end to change alike.
+struct Turn<'l, const Q: usize> {
+    routes: &'l Routes<Q>,
+    lines: &'l mut ChannelLines,
+    course: Course,
+}
+
+impl<const Q: usize> Turn<'_, Q> {
     /// The first rank comes to its own place.
     #[inline]
     fn begin(&mut self, own: &Spot<Q>, from: Place, now: Seen, partner: Place) -> Stretch {
@@ -253,13 +259,13 @@ impl<const Q: usize> GridLoad<Q> {
                 self.turn_around(own, from, now, partner);
             }
         }
-        Stretch { partners: now, ahead: [own.at[self.chain.dimension]; 2] }
+        Stretch { partners: now, ahead: [own.at[self.course.dimension]; 2] }
     }
 
     /// The last rank has left its own place.
     #[inline]
     fn end(&mut self, own: &Spot<Q>, stretch: &Stretch) {
-        let [sent, received] = self.chain.ends;
+        let [sent, received] = self.course.ends;
         if sent {
             self.change::<true>(own, stretch);
         }
@@ -271,14 +277,14 @@ impl<const Q: usize> GridLoad<Q> {
 
     /// A rank comes to its own place whose partner is seen otherwise than that of the one before, who has left it.
     #[inline(never)]
-    fn turn(&mut self, own: Place, from: Place, stretch: &mut Stretch, now: Seen, partner: Place) {
+    fn meet(mut self, own: Place, from: Place, stretch: &mut Stretch, now: Seen, partner: Place) {
         let own = &self.routes.spot(own);
         let before = stretch.partners;
         if is_nobody(before) {
             *stretch = self.begin(own, from, now, partner);
             return;
         }
-        let [sent, received] = self.chain.ends;
+        let [sent, received] = self.course.ends;
         if is_nobody(now) {
             self.end(own, stretch);
         } else {
@@ -298,7 +304,7 @@ impl<const Q: usize> GridLoad<Q> {
     /// Messages sent, or those received, with one partner give way to those with another.
     #[inline(always)]
     fn turn_one<const SENT: bool>(&mut self, own: &Spot<Q>, stretch: &mut Stretch, now: Seen) {
-        let (dimension, before) = (self.chain.dimension, stretch.partners);
+        let (dimension, before) = (self.course.dimension, stretch.partners);
         let routes = &self.routes;
         let parts = if SENT { routes.below[dimension] } else { routes.above[dimension] };
         let bends = (before ^ now) as Place & parts != 0;
@@ -322,13 +328,13 @@ impl<const Q: usize> GridLoad<Q> {
     /// Moves a message along the line whose way turns around.
     #[inline(never)]
     fn turn_around(&mut self, own: &Spot<Q>, from: Place, now: Seen, partner: Place) {
-        let GridLoad { routes, lines, chain } = self;
-        let (from, dimension) = (&routes.spot(from), chain.dimension);
-        if chain.ends[0] && side::<true>(now) == EITHER {
+        let Turn { routes, lines, course } = self;
+        let (from, dimension) = (&routes.spot(from), course.dimension);
+        if course.ends[0] && side::<true>(now) == EITHER {
             let run = |own| routes.run::<true>(dimension, own, partner);
             lines.replace(run(from), run(own));
         }
-        if chain.ends[1] && side::<false>(now) == EITHER {
+        if course.ends[1] && side::<false>(now) == EITHER {
             let run = |own| routes.run::<false>(dimension, own, partner);
             lines.replace(run(from), run(own));
         }
@@ -337,15 +343,15 @@ impl<const Q: usize> GridLoad<Q> {
     /// Puts the messages of a node with a partner on the channels off the line, or takes them off.
     #[inline(always)]
     fn join<const ADDS: bool>(&mut self, own: &Spot<Q>, partner: Place) {
-        let GridLoad { routes, lines, chain } = self;
+        let Turn { routes, lines, course } = self;
         let away = |dimension: &usize| (own.place ^ partner) & routes.lanes[*dimension] != 0;
-        if chain.ends[0] {
-            for dimension in off_line::<true, Q>(chain.dimension).filter(away) {
+        if course.ends[0] {
+            for dimension in off_line::<true, Q>(course.dimension).filter(away) {
                 lines.put::<ADDS>(routes.run::<true>(dimension, own, partner));
             }
         }
-        if chain.ends[1] {
-            for dimension in off_line::<false, Q>(chain.dimension).filter(away) {
+        if course.ends[1] {
+            for dimension in off_line::<false, Q>(course.dimension).filter(away) {
                 lines.put::<ADDS>(routes.run::<false>(dimension, own, partner));
             }
         }
@@ -354,8 +360,8 @@ impl<const Q: usize> GridLoad<Q> {
     /// Changes the channels of a stretch along the line, up to its own place.
     #[inline(always)]
     fn change<const SENT: bool>(&mut self, own: &Spot<Q>, stretch: &Stretch) {
-        let GridLoad { routes, lines, chain } = self;
-        let (dimension, up) = (chain.dimension, chain.up);
+        let Turn { routes, lines, course } = self;
+        let (dimension, up) = (course.dimension, course.up);
         let side = side::<SENT>(stretch.partners);
         if side == EITHER {
             return;

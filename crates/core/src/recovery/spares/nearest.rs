@@ -92,6 +92,9 @@ impl Search<'_> {
         if line::holds(some, at) {
             self.beyond(dimension + 1, prefix + at * stride, spent, shared + 1);
         }
+        if spent >= self.found.hops {
+            return;
+        }
         for (steps, to) in Outward::new(some, at, length, wraps) {
             if spent + steps > self.found.hops {
                 return;
@@ -107,6 +110,9 @@ impl Search<'_> {
         let free = self.occupancy.free_on(self.last, prefix as usize);
         if line::holds(free, at) {
             return self.candidate(NodeId(prefix + at * stride), spent, shared + 1);
+        }
+        if spent >= self.found.hops {
+            return;
         }
         let mut outward = Outward::new(free, at, length, wraps);
         let Some((least, to)) = outward.next() else { return };

@@ -132,18 +132,12 @@ pub fn slide(occupancy: &mut Occupancy, failed: NodeId, slide: Slide, moves: &mu
     let stride = occupancy.grid().stride(along);
     let at = occupancy.coordinate(failed, along);
     let end = line.coordinate(at, slide.steps);
-    // A step back, and one around the end.
-    let back = if slide.up { stride.wrapping_neg() } else { stride };
-    let (edge, around) = match slide.up {
-        true => (0, stride * (line.length - 1)),
-        false => (line.length - 1, (stride * (line.length - 1)).wrapping_neg()),
-    };
     for start in plane(occupancy, failed, u32::from(slide.slice) & !(1 << slide.along)) {
         // From the free end back, so that each rank moves to a node that is free or has just been left.
         let mut hole: Option<(NodeId, bool)> = None;
         let mut coordinate = end;
-        let mut node = NodeId(start.0 - at * stride + end * stride);
         for left in (0..=slide.steps).rev() {
+            let node = NodeId(start.0 - at * stride + coordinate * stride);
             // Where nobody has to move on to the last node, it may have a rank of its own.
             let rank = occupancy.rank_on(node).filter(|_| left < slide.steps);
             if let Some(rank) = rank {
@@ -161,9 +155,7 @@ pub fn slide(occupancy: &mut Occupancy, failed: NodeId, slide: Slide, moves: &mu
                 settle(occupancy, hole, failed);
                 hole = Some((node, false));
             }
-            let wraps = coordinate == edge;
             coordinate = line.back(coordinate);
-            node = NodeId(node.0.wrapping_add(if wraps { around } else { back }));
         }
         settle(occupancy, hole, failed);
     }
