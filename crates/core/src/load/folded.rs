@@ -26,6 +26,13 @@ impl<L: PairLoad> FoldedLoad<L> {
 }
 
 impl<L: PairLoad> PairLoad for FoldedLoad<L> {
+    type Place = L::Place;
+    const NOWHERE: L::Place = L::NOWHERE;
+
+    fn place(&self, node: NodeId) -> L::Place {
+        self.load.place(self.stands_on[node.index()])
+    }
+
     fn add(&mut self, from: NodeId, to: NodeId) {
         let (from, to) = self.on_network((from, to));
         self.load.add(from, to);
@@ -36,8 +43,12 @@ impl<L: PairLoad> PairLoad for FoldedLoad<L> {
         self.load.remove(from, to);
     }
 
-    fn reroute(&mut self, old: Pair, new: Pair) {
-        self.load.reroute(self.on_network(old), self.on_network(new));
+    fn move_rank(&mut self, from: L::Place, to: L::Place, partners: &[L::Place], ends: [bool; 2]) {
+        self.load.move_rank(from, to, partners, ends);
+    }
+
+    fn end_moves(&mut self) {
+        self.load.end_moves();
     }
 
     fn collision_max(&mut self) -> u32 {

@@ -34,18 +34,28 @@ fn weight(messages: u32) -> u64 {
 
 /// Messages between nodes on the channels of a network, which may come and go one by one.
 pub trait PairLoad: Clone + Send + Sync {
+    /// A node, as its messages are routed.
+    type Place: Copy + PartialEq + std::fmt::Debug + Send + Sync;
+    /// No node.
+    const NOWHERE: Self::Place;
+    /// A node's place.
+    fn place(&self, node: NodeId) -> Self::Place;
     /// Puts a message on its channels.
     fn add(&mut self, from: NodeId, to: NodeId);
     /// Takes a message that was added off its channels.
     fn remove(&mut self, from: NodeId, to: NodeId);
-    /// Takes a message from `old.0` to `old.1` off its channels, and puts one from `new.0` to `new.1` on its own.
-    fn reroute(&mut self, old: Pair, new: Pair);
-    /// Ranks move on along a path, each from a node to the one before on the path, and their messages with them: those that they
-    /// send to, and those that they receive from (`ends`), partners that stay. Rank by rank, `others` has the nodes of as many
-    /// partners, [`NOWHERE`] where it has none of that number.
-    fn move_along(&mut self, path: &[NodeId], others: &[NodeId], ends: [bool; 2]) {
-        move_one_by_one(self, path, others, ends);
-    }
+    /// A rank moves to another place, and its messages with it: those that it sends to its partners, and those that it receives from
+    /// them (`ends`). [`PairLoad::NOWHERE`] among partners is nobody. Partners are told of where they are at that moment, so ranks
+    /// move one after the other.
+    fn move_rank(
+        &mut self,
+        from: Self::Place,
+        to: Self::Place,
+        partners: &[Self::Place],
+        ends: [bool; 2],
+    );
+    /// No other rank moves now: until then what ranks change together may be left undone.
+    fn end_moves(&mut self) {}
     /// The largest collision: most messages on one channel; 1 is none.
     fn collision_max(&mut self) -> u32;
     /// How crowded the channels are: the sum of a weight of each load that grows steeply.
@@ -61,30 +71,6 @@ pub trait PairLoad: Clone + Send + Sync {
     /// Whether the channels are those of a mesh under dimension-order routing, whose nodes are those of the messages.
     fn is_mesh(&self) -> bool {
         false
-    }
-}
-
-/// No node.
-pub const NOWHERE: NodeId = NodeId(u32::MAX);
-
-/// See [`PairLoad::move_along`]: message by message.
-fn move_one_by_one(
-    load: &mut impl PairLoad,
-    path: &[NodeId],
-    others: &[NodeId],
-    [sent, received]: [bool; 2],
-) {
-    let kinds = (others.len() / (path.len() - 1)).max(1);
-    for (ends, others) in path.windows(2).zip(others.chunks_exact(kinds)) {
-        let [to, from] = [ends[0], ends[1]];
-        for &other in others.iter().filter(|other| **other != NOWHERE) {
-            if sent {
-                load.reroute((from, other), (to, other));
-            }
-            if received {
-                load.reroute((other, from), (other, to));
-            }
-        }
     }
 }
 

@@ -1,12 +1,15 @@
 //! Who sends to whom.
 //!
-//! In a regular pattern, partners at the same distance in ranks have the same number, so that what ranks that move together do to
-//! their messages is seen number by number.
+//! Partners are kept as distances in ranks, and ranks whose partners are at the same distances share them: the ranks inside of a
+//! stencil all do. Where there are few distances, partners at the same distance have the same number, also at the edges, so
+//! that what ranks that move together do to their messages is seen number by number.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::Rank;
 use crate::traffic::Traffic;
 
-/// Who sends to whom, by rank.
+/// Who sends to whom, by rank; messages to oneself cross no channel and are left out.
 #[derive(Clone, Debug)]
 pub struct Partners {
     ranks: usize,
@@ -15,21 +18,24 @@ pub struct Partners {
     pub(super) sources: Option<Neighbours>,
 }
 
-/// Ranks, a row for each rank; the number of ranks where one has none of that number.
+/// The partners of each rank.
 #[derive(Clone, Debug)]
 pub(super) struct Neighbours {
-    /// Whether all rows are as long.
-    pub regular: bool,
-    first: Vec<u32>,
-    ranks: Vec<u32>,
+    /// By rank: its row.
+    row: Vec<u32>,
+    /// By row: distances, modulo 2^32; [`NONE`] where a rank has no partner of that number.
+    rows: Vec<Box<[u32]>>,
 }
+
+/// Further than any rank.
+const NONE: u32 = 1 << 31;
 
 impl Partners {
     /// Those of a traffic; sizes do not matter, every message counts as one.
     #[must_use]
     pub fn new(traffic: &Traffic) -> Self {
-        let mut sent: Vec<_> =
-            traffic.messages.iter().map(|one| (one.source.0, one.target.0)).collect();
+        let messages = traffic.messages.iter().filter(|one| one.source != one.target);
+        let mut sent: Vec<_> = messages.map(|one| (one.source.0, one.target.0)).collect();
         let mut received: Vec<_> = sent.iter().map(|&(source, target)| (target, source)).collect();
         sent.sort_unstable();
         received.sort_unstable();
@@ -44,15 +50,10 @@ impl Partners {
         self.ranks
     }
 
-    /// Whether numbers of partners mean the same for all ranks.
-    pub(super) fn regular(&self) -> bool {
-        self.targets.regular && self.sources.as_ref().is_none_or(|sources| sources.regular)
-    }
-
     /// Ranks that a rank sends to, in order.
     pub fn targets(&self, rank: Rank) -> impl Iterator<Item = Rank> + '_ {
-        let row = self.targets.of(rank.index()).iter();
-        row.filter(|&&target| (target as usize) < self.ranks).map(|&target| Rank(target))
+        let partners = self.targets.of(rank.index());
+        partners.filter(|&target| target < self.ranks).map(|target| Rank(target as u32))
     }
 }
 
@@ -60,48 +61,54 @@ impl Neighbours {
     /// Distances between partners up to which each has its own number.
     const DISTANCES_MAX: usize = 64;
 
-    /// Rows of ordered pairs.
+    /// Of ordered pairs.
     fn new(ranks: u32, pairs: &[(u32, u32)]) -> Self {
-        let mut first = vec![0u32; ranks as usize + 1];
-        pairs.iter().for_each(|(of, _)| first[*of as usize + 1] += 1);
-        for rank in 0..ranks as usize {
-            first[rank + 1] += first[rank];
+        let distance = |pair: &(u32, u32)| i64::from(pair.1) - i64::from(pair.0);
+        let numbers = numbers(pairs.iter().map(distance), Self::DISTANCES_MAX);
+        // One that sends twice to another has two partners at one distance.
+        let once = pairs.is_sorted_by(|one, next| one < next);
+        let numbers = numbers.filter(|_| once);
+        let mut made = Neighbours { row: Vec::new(), rows: Vec::new() };
+        let mut known = BTreeMap::new();
+        let mut rest = pairs;
+        for rank in 0..ranks {
+            let (own, others) = rest.split_at(rest.partition_point(|pair| pair.0 == rank));
+            rest = others;
+            let row: Box<[u32]> = match &numbers {
+                None => own.iter().map(|pair| distance(pair) as u32).collect(),
+                Some(numbers) => {
+                    let mut row = vec![NONE; numbers.len()].into_boxed_slice();
+                    for pair in own {
+                        row[numbers.partition_point(|&one| one < distance(pair))] =
+                            distance(pair) as u32;
+                    }
+                    row
+                }
+            };
+            let row = *known.entry(row).or_insert_with_key(|row| {
+                made.rows.push(row.clone());
+                made.rows.len() as u32 - 1
+            });
+            made.row.push(row);
         }
-        let mut lengths = first.windows(2).map(|ends| ends[1] - ends[0]);
-        let regular = lengths.next().is_none_or(|one| lengths.all(|other| one == other));
-        let own =
-            Neighbours { regular, first, ranks: pairs.iter().map(|(_, rank)| *rank).collect() };
-        own.by_distance(pairs).unwrap_or(own)
+        made
     }
 
-    /// In a regular pattern, partners at the same distance have the same number, also at the edges: they move alike.
-    fn by_distance(&self, pairs: &[(u32, u32)]) -> Option<Self> {
-        let distance = |(of, rank): (u32, u32)| i64::from(rank) - i64::from(of);
-        let mut distances = std::collections::BTreeSet::new();
-        for &pair in pairs {
-            if distances.insert(distance(pair)) && distances.len() > Self::DISTANCES_MAX {
-                return None;
-            }
-        }
-        let distances: Vec<_> = distances.into_iter().collect();
-        let (count, rows) = (distances.len(), self.first.len() - 1);
-        let nobody = rows as u32;
-        let mut ranks = vec![nobody; count * rows];
-        for &pair in pairs {
-            let slot =
-                pair.0 as usize * count + distances.partition_point(|&one| one < distance(pair));
-            if std::mem::replace(&mut ranks[slot], pair.1) != nobody {
-                // One sends twice to another.
-                return None;
-            }
-        }
-        let first = (0..=rows).map(|row| (row * count) as u32).collect();
-        Some(Neighbours { regular: true, first, ranks })
+    /// The partners of a rank, by number; more than there are ranks where it has none.
+    #[inline(always)]
+    pub(super) fn of(&self, rank: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
+        let distances = &self.rows[self.row[rank] as usize];
+        distances.iter().map(move |distance| (rank as u32).wrapping_add(*distance) as usize)
     }
+}
 
-    /// The partners of a rank, by number.
-    #[inline]
-    pub(super) fn of(&self, rank: usize) -> &[u32] {
-        &self.ranks[self.first[rank] as usize..self.first[rank + 1] as usize]
+/// All distances there are in order, unless there are too many.
+fn numbers(distances: impl Iterator<Item = i64>, most: usize) -> Option<Vec<i64>> {
+    let mut all = BTreeSet::new();
+    for distance in distances {
+        if all.insert(distance) && all.len() > most {
+            return None;
+        }
     }
+    Some(all.into_iter().collect())
 }

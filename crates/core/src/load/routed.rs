@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Pair, PairLoad, Paths};
+use super::{PairLoad, Paths};
 use crate::ids::NodeId;
 
 /// Messages on each channel, by the path of each pair of nodes.
@@ -52,6 +52,13 @@ impl RoutedLoad {
 }
 
 impl PairLoad for RoutedLoad {
+    type Place = NodeId;
+    const NOWHERE: NodeId = NodeId(u32::MAX);
+
+    fn place(&self, node: NodeId) -> NodeId {
+        node
+    }
+
     fn add(&mut self, from: NodeId, to: NodeId) {
         self.change(from, to, true);
     }
@@ -60,9 +67,23 @@ impl PairLoad for RoutedLoad {
         self.change(from, to, false);
     }
 
-    fn reroute(&mut self, old: Pair, new: Pair) {
-        self.remove(old.0, old.1);
-        self.add(new.0, new.1);
+    fn move_rank(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        partners: &[NodeId],
+        [sent, received]: [bool; 2],
+    ) {
+        for &partner in partners.iter().filter(|partner| **partner != Self::NOWHERE) {
+            if sent {
+                self.remove(from, partner);
+                self.add(to, partner);
+            }
+            if received {
+                self.remove(partner, from);
+                self.add(partner, to);
+            }
+        }
     }
 
     fn collision_max(&mut self) -> u32 {

@@ -19,7 +19,7 @@ use crate::traffic::Traffic;
 
 /// A job whose nodes fail one after the other.
 #[derive(Clone, Debug)]
-pub struct Job<L> {
+pub struct Job<L: PairLoad> {
     /// Who is where.
     pub occupancy: Occupancy,
     /// Whether ranks must stand on straight lines for no collision; see [`needs_straight_lines`](super::needs_straight_lines).

@@ -85,6 +85,96 @@ impl Iterator for Steps<'_> {
     }
 }
 
+/// The other places of a mask from one of them, nearest first, whichever way; of two as near the upper one first.
+#[derive(Clone, Debug)]
+pub enum Outward<'m> {
+    /// On a line of at most 64 places.
+    Short {
+        /// Places above and below, and the bits from and to which they are so many steps away.
+        above: u64,
+        below: u64,
+        from: u32,
+        to: u32,
+        at: u32,
+        length: u32,
+    },
+    /// On a longer one.
+    Long { above: Steps<'m>, below: Steps<'m>, next: [Option<u32>; 2] },
+}
+
+impl<'m> Outward<'m> {
+    /// The others of a mask of a line, from `at`.
+    #[inline]
+    pub fn new(mask: &'m [u64], at: u32, length: u32, wraps: bool) -> Self {
+        let &[word] = mask else {
+            let [mut above, mut below] =
+                [true, false].map(|up| Line { length, wraps, up }.steps(mask, at));
+            let next = [above.next(), below.next()];
+            return Outward::Long { above, below, next };
+        };
+        if !wraps {
+            let lower = (1 << at) - 1;
+            let (above, below) = (word & !lower & !(1 << at), word & lower);
+            return Outward::Short { above, below, from: at, to: at, at, length };
+        }
+        // Turned, so that the line begins with `at`; what is as far both ways is above.
+        let turned = if at == 0 { word } else { word >> at | word << (length - at) };
+        let turned = turned & (u64::MAX >> (64 - length)) & !1;
+        let half = u64::MAX >> (63 - length / 2);
+        let (above, below) = (turned & half, turned & !half);
+        Outward::Short { above, below, from: 0, to: length, at, length }
+    }
+}
+
+impl Iterator for Outward<'_> {
+    /// Steps, and the coordinate.
+    type Item = (u32, u32);
+
+    #[inline]
+    fn next(&mut self) -> Option<(u32, u32)> {
+        match self {
+            Outward::Short { above, below, from, to, at, length } => {
+                let up = if *above == 0 { u32::MAX } else { above.trailing_zeros() - *from };
+                let top = 63 - (*below | 1).leading_zeros();
+                let down = if *below == 0 { u32::MAX } else { *to - top };
+                if up <= down {
+                    if up == u32::MAX {
+                        return None;
+                    }
+                    *above &= *above - 1;
+                    let to = *at + up;
+                    Some((up, if to >= *length { to - *length } else { to }))
+                } else {
+                    *below ^= 1 << top;
+                    Some((down, if down > *at { *at + *length - down } else { *at - down }))
+                }
+            }
+            Outward::Long { above, below, next } => loop {
+                let [up, down] = *next;
+                let goes_up = up.is_some_and(|up| down.is_none_or(|down| up <= down));
+                let (ahead, next) =
+                    if goes_up { (&mut *above, &mut next[0]) } else { (&mut *below, &mut next[1]) };
+                let steps = (*next)?;
+                let (line, to) = (ahead.line, ahead.at);
+                *next = ahead.next();
+                // Around a closed line everything is found twice: the nearer way counts, upwards if both are as near.
+                if !line.wraps || 2 * steps < line.length + u32::from(goes_up) {
+                    return Some((steps, to));
+                }
+            },
+        }
+    }
+}
+
+/// The places in a mask, lowest first.
+#[inline]
+pub fn places(mask: &[u64]) -> impl Iterator<Item = u32> + '_ {
+    (0..).zip(mask).flat_map(|(word, &bits)| {
+        let rest = std::iter::successors(Some(bits), |bits| Some(bits & bits.wrapping_sub(1)));
+        rest.take_while(|&bits| bits != 0).map(move |bits| word * 64 + bits.trailing_zeros())
+    })
+}
+
 /// Whether the node at `at` is in the mask.
 #[inline]
 pub fn holds(mask: &[u64], at: u32) -> bool {

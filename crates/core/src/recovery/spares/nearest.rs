@@ -5,8 +5,9 @@
 //! Source: Hori et al. 2016, "0D sliding": the shortest Manhattan distance, around the ends of a torus. Which of several equally
 //! near nodes it is, is left open there.
 
-use super::line::{self, Line};
+use super::line::{self, Outward};
 use super::occupancy::Occupancy;
+use crate::grid::DIMENSIONS_MAX;
 use crate::ids::NodeId;
 use crate::rng::Stream;
 
@@ -36,19 +37,38 @@ pub fn nearest(
 ) -> Option<NodeId> {
     let nothing = Found { node: from, hops: u32::MAX, shared: 0, left: 0, equal: 0 };
     let sides = if tie == Tie::Balanced { occupancy.free_by_side() } else { Vec::new() };
-    let mut search = Search { occupancy, from, tie, sides, stream, found: nothing };
+    let grid = occupancy.grid();
+    let mut levels = [Level::default(); DIMENSIONS_MAX];
+    for (dimension, level) in levels.iter_mut().enumerate().take(grid.dimensions()) {
+        let (length, stride) = (grid.lengths()[dimension], grid.stride(dimension));
+        let at = occupancy.coordinate(from, dimension);
+        *level = Level { at, length, stride, wraps: grid.wraps(dimension) };
+    }
+    let last = grid.dimensions() - 1;
+    let mut search = Search { occupancy, levels, last, tie, sides, stream, found: nothing };
     search.beyond(0, 0, 0, 0);
     (search.found.hops < u32::MAX).then_some(search.found.node)
 }
 
 struct Search<'s> {
     occupancy: &'s Occupancy,
-    from: NodeId,
+    /// By dimension, and the last one.
+    levels: [Level; DIMENSIONS_MAX],
+    last: usize,
     tie: Tie,
     /// Free nodes by side, if that matters.
     sides: Vec<u32>,
     stream: &'s mut Stream,
     found: Found,
+}
+
+/// A dimension, and where the search begins along it.
+#[derive(Clone, Copy, Default)]
+struct Level {
+    at: u32,
+    length: u32,
+    stride: u32,
+    wraps: bool,
 }
 
 /// The best so far, and how many were as good.
@@ -64,58 +84,50 @@ impl Search<'_> {
     /// Looks among the nodes whose coordinates before `dimension` make up `prefix`, which is `spent` hops away and shares
     /// `shared` coordinates.
     fn beyond(&mut self, dimension: usize, prefix: u32, spent: u32, shared: u32) {
-        let occupancy = self.occupancy;
-        let grid = occupancy.grid();
-        let (length, wraps) = (grid.lengths()[dimension], grid.wraps(dimension));
-        let at = occupancy.coordinate(self.from, dimension);
-        let some = occupancy.free_beyond(dimension, prefix as usize);
-        let stride = grid.stride(dimension);
-        if dimension + 1 == grid.dimensions() {
-            return self.last(some, Line { length, wraps, up: true }, prefix, at, spent, shared);
+        if dimension == self.last {
+            return self.on_line(prefix, spent, shared);
         }
+        let Level { at, length, stride, wraps } = self.levels[dimension];
+        let some = self.occupancy.free_beyond(dimension, prefix as usize);
         if line::holds(some, at) {
             self.beyond(dimension + 1, prefix + at * stride, spent, shared + 1);
         }
-        let line = |up| Line { length, wraps, up };
-        let [mut ups, mut downs] = [true, false].map(|up| line(up).steps(some, at));
-        let (mut up, mut down) = (ups.next(), downs.next());
-        // Around a closed line everything is found twice: the nearer way counts, upwards if both are as near.
-        let short = |steps: u32, up: bool| !wraps || 2 * steps < length + u32::from(up);
-        loop {
-            let goes_up = up.is_some_and(|up| down.is_none_or(|down| up <= down));
-            let Some(steps) = (if goes_up { up } else { down }) else { return };
+        if spent >= self.found.hops {
+            return;
+        }
+        for (steps, to) in Outward::new(some, at, length, wraps) {
             if spent + steps > self.found.hops {
                 return;
             }
-            if short(steps, goes_up) {
-                let to = line(goes_up).coordinate(at, steps);
-                self.beyond(dimension + 1, prefix + to * stride, spent + steps, shared);
-            }
-            *(if goes_up { &mut up } else { &mut down }) =
-                if goes_up { ups.next() } else { downs.next() };
+            self.beyond(dimension + 1, prefix + to * stride, spent + steps, shared);
         }
     }
 
-    /// Looks along a line of the last dimension, of which `free` are free.
+    /// Looks along a line of the last dimension.
     #[inline]
-    fn last(&mut self, free: &[u64], up: Line, prefix: u32, at: u32, spent: u32, shared: u32) {
-        let stride = self.occupancy.grid().stride(self.occupancy.grid().dimensions() - 1);
+    fn on_line(&mut self, prefix: u32, spent: u32, shared: u32) {
+        let Level { at, length, stride, wraps } = self.levels[self.last];
+        let free = self.occupancy.free_on(self.last, prefix as usize);
         if line::holds(free, at) {
             return self.candidate(NodeId(prefix + at * stride), spent, shared + 1);
         }
-        let down = Line { up: false, ..up };
-        let (above, below) = (up.nearest(free, at), down.nearest(free, at));
-        let least = above.unwrap_or(u32::MAX).min(below.unwrap_or(u32::MAX));
-        for (line, steps) in [(up, above), (down, below)] {
-            // Both ways to the same node are one; where there is no way, `least` cannot be doubled.
-            let twice = |least| !line.up && up.wraps && 2 * least == up.length;
-            if steps.is_some_and(|steps| steps == least && !twice(steps)) {
-                let node = NodeId(prefix + line.coordinate(at, least) * stride);
-                self.candidate(node, spent + least, shared);
-            }
+        if spent >= self.found.hops {
+            return;
+        }
+        let mut outward = Outward::new(free, at, length, wraps);
+        let Some((least, to)) = outward.next() else { return };
+        if spent + least > self.found.hops {
+            return;
+        }
+        self.candidate(NodeId(prefix + to * stride), spent + least, shared);
+        if let Some((steps, to)) = outward.next()
+            && steps == least
+        {
+            self.candidate(NodeId(prefix + to * stride), spent + least, shared);
         }
     }
 
+    #[inline]
     fn candidate(&mut self, node: NodeId, hops: u32, shared: u32) {
         let found = &mut self.found;
         if hops > found.hops {

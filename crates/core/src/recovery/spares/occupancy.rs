@@ -34,12 +34,9 @@ const DEAD: u32 = u32::MAX - 1;
 /// Its rank has left, and who comes is not known yet.
 const LEFT: u32 = u32::MAX - 2;
 
-/// The line along a dimension that a node is on, and where on it.
+/// The line along a dimension that a node is on, and where on it: the bit of all masks of that dimension that stands for the node.
 #[derive(Clone, Copy, Debug)]
-struct Spot {
-    line: u32,
-    at: u32,
-}
+struct Spot(u32);
 
 /// Masks of all lines along one dimension.
 #[derive(Clone, Debug)]
@@ -51,7 +48,8 @@ struct Lines {
 /// Masks of one length, the first position in the lowest bit.
 #[derive(Clone, Debug)]
 struct Masks {
-    words: usize,
+    /// Of words of a mask the binary logarithm.
+    words: u32,
     bits: Vec<u64>,
 }
 
@@ -253,13 +251,20 @@ impl Occupancy {
     /// The line along a dimension that a node is on.
     #[inline]
     pub(super) fn line_of(&self, node: NodeId, dimension: usize) -> usize {
-        self.spot(node, dimension).line as usize
+        (self.spot(node, dimension).0 >> self.lines[dimension].free.width()) as usize
+    }
+
+    /// What a step along a dimension adds to the number of a line along another one.
+    #[inline]
+    pub(super) fn line_pitch(&self, of: usize, along: usize) -> usize {
+        let stride = self.grid.stride(along);
+        (if along < of { stride } else { stride / self.grid.lengths()[of] }) as usize
     }
 
     /// Where a node is along a dimension.
     #[inline]
     pub(super) fn coordinate(&self, node: NodeId, dimension: usize) -> u32 {
-        self.spot(node, dimension).at
+        self.spot(node, dimension).0 & !(u32::MAX << self.lines[dimension].free.width())
     }
 
     /// Free nodes of a line along a dimension, the first in the lowest bit.
@@ -309,7 +314,7 @@ impl Occupancy {
         for dimension in (0..self.prefixes.len()).rev() {
             let behind = (node.0 % self.grid.stride(dimension + 1)) as usize;
             let some = self.free_beyond(dimension + 1, behind).iter().any(|&word| word != 0);
-            let at = self.spot(node, dimension).at;
+            let at = self.coordinate(node, dimension);
             let prefix = (node.0 % self.grid.stride(dimension)) as usize;
             if !self.prefixes[dimension].put(prefix, at, some) {
                 return;
@@ -320,30 +325,40 @@ impl Occupancy {
 
 impl Masks {
     fn new(count: usize, length: u32) -> Self {
-        let words = length.div_ceil(64) as usize;
-        Masks { words, bits: vec![0; count * words] }
+        let words = words(length);
+        Masks { words, bits: vec![0; count << words] }
+    }
+
+    /// Of bits of a mask the binary logarithm.
+    #[inline]
+    fn width(&self) -> u32 {
+        self.words + u64::BITS.ilog2()
     }
 
     #[inline]
     fn of(&self, at: usize) -> &[u64] {
-        &self.bits[at * self.words..(at + 1) * self.words]
+        &self.bits[at << self.words..(at + 1) << self.words]
     }
 
     /// Changes a position, if asked to.
     #[inline]
-    fn flip(&mut self, spot: Spot, changes: bool) {
-        let word = spot.line as usize * self.words + (spot.at / 64) as usize;
-        self.bits[word] ^= u64::from(changes) << (spot.at % 64);
+    fn flip(&mut self, Spot(bit): Spot, changes: bool) {
+        self.bits[(bit / 64) as usize] ^= u64::from(changes) << (bit % 64);
     }
 
     /// Sets or clears a position; returns whether it was otherwise.
     #[inline]
     fn put(&mut self, mask: usize, at: u32, on: bool) -> bool {
-        let word = &mut self.bits[mask * self.words + (at / 64) as usize];
+        let word = &mut self.bits[(mask << self.words) + (at / 64) as usize];
         let before = *word;
         *word = before & !(1 << (at % 64)) | u64::from(on) << (at % 64);
         before != *word
     }
+}
+
+/// Of words of a mask of so many positions the binary logarithm.
+fn words(length: u32) -> u32 {
+    length.div_ceil(64).next_power_of_two().ilog2()
 }
 
 fn spots(grid: &Grid) -> Arc<[Spot]> {
@@ -352,7 +367,8 @@ fn spots(grid: &Grid) -> Arc<[Spot]> {
         (0..grid.dimensions()).map(move |dimension| {
             let (stride, length) = (grid.stride(dimension), grid.lengths()[dimension]);
             let line = node.0 % stride + node.0 / (stride * length) * stride;
-            Spot { line, at: grid.coordinate(node, dimension) }
+            let width = words(length) + u64::BITS.ilog2();
+            Spot(line << width | grid.coordinate(node, dimension))
         })
     };
     nodes.flat_map(of).collect()

@@ -13,7 +13,7 @@ use super::chain::{Chain, Ended};
 use super::job::Job;
 use super::nearest::{self, Tie};
 use super::policy::Effort;
-use super::slide::{self, Move};
+use super::slide::{Move, Surroundings};
 use super::substitution::{Choice, Substitution};
 use crate::ids::{NodeId, Rank};
 use crate::load::PairLoad;
@@ -57,7 +57,7 @@ pub(super) fn substitute<L: PairLoad>(
     Substitution::Searched
 }
 
-struct Search<'s, L> {
+struct Search<'s, L: PairLoad> {
     job: &'s mut Job<L>,
     effort: Effort,
     stream: &'s mut Stream,
@@ -77,7 +77,7 @@ impl<L: PairLoad> Search<'_, L> {
         let dimensions = self.job.occupancy.grid().dimensions();
         for degree in (2..=dimensions as u32).rev() {
             let mut slides = Vec::new();
-            slide::possible(&self.job.occupancy, failed, degree, &mut slides);
+            Surroundings::of(&self.job.occupancy, failed, degree).possible(degree, &mut slides);
             for one in slides {
                 self.trial.clear();
                 Choice::Slide(one).carry_out(&mut self.job.occupancy, failed, &mut self.trial);

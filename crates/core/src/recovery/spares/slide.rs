@@ -8,8 +8,9 @@
 //! Source: Hori et al. 2016, "1D sliding" and "2D sliding, 3D sliding, ..., qD sliding". What it leaves open (the direction,
 //! what happens at failed nodes) is read as docs/models.md says. Ties: the higher end first.
 
-use super::line::Line;
+use super::line::{self, Line};
 use super::occupancy::Occupancy;
+use crate::grid::DIMENSIONS_MAX;
 use crate::ids::{NodeId, Rank};
 
 /// One possible slide.
@@ -44,26 +45,67 @@ impl Slide {
     }
 }
 
-/// Adds the slides of degree `degree` (1 or more) by which the rank on `failed` finds a node: by slice, then by dimension; of
-/// the two directions the shorter.
-pub fn possible(occupancy: &Occupancy, failed: NodeId, degree: u32, found: &mut Vec<Slide>) {
-    let dimensions = occupancy.grid().dimensions();
-    // The line of the failed node needs a free node in any case.
-    let open = |&along: &usize| {
-        let free = occupancy.free_on(along, occupancy.line_of(failed, along));
-        free.iter().any(|&word| word != 0)
-    };
-    let open: u32 = (0..dimensions).filter(open).map(|along| 1 << along).sum();
-    for slice in slices(dimensions, degree).filter(|slice| slice & open != 0) {
-        for along in (0..dimensions).filter(|along| (slice & open) >> along & 1 == 1) {
-            let bits = slice as u8;
-            let shortest = Slice { occupancy, failed, slice, along }.shortest();
-            found.extend(shortest.map(|(up, steps)| Slide {
-                slice: bits,
-                along: along as u8,
-                up,
-                steps,
-            }));
+/// What is near a node that fails, as far as slides of any degree need it.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'o> {
+    occupancy: &'o Occupancy,
+    failed: NodeId,
+    /// Dimensions, as bits, along which the node's line has a free node.
+    open: u32,
+    /// By dimension along which ranks move: others, as bits, along which some row of nodes may take the node's row.
+    fitting: [u32; DIMENSIONS_MAX],
+}
+
+impl<'o> Surroundings<'o> {
+    /// Of a node with a rank; slides have at most `degree_max` dimensions.
+    pub fn of(occupancy: &'o Occupancy, failed: NodeId, degree_max: u32) -> Self {
+        let dimensions = occupancy.grid().dimensions();
+        let mut made = Surroundings { occupancy, failed, open: 0, fitting: [0; DIMENSIONS_MAX] };
+        for along in 0..dimensions {
+            // The line of the failed node needs a free node in any case.
+            let free = occupancy.free_on(along, occupancy.line_of(failed, along));
+            if free.iter().all(|&word| word == 0) {
+                continue;
+            }
+            made.open |= 1 << along;
+            if degree_max > 1 {
+                let others = (0..dimensions).filter(|&row| row != along);
+                let fits = others.filter(|&row| made.row_fits(along, row, free));
+                made.fitting[along] = fits.map(|row| 1 << row).sum();
+            }
+        }
+        made
+    }
+
+    /// Whether one of the places that are free along a dimension has a row along another one with free nodes wherever the failed
+    /// node's row has ranks.
+    fn row_fits(&self, along: usize, row: usize, free: &[u64]) -> bool {
+        let Surroundings { occupancy, failed, .. } = *self;
+        let own = occupancy.line_of(failed, row);
+        let used = occupancy.used_on(row, own);
+        let pitch = occupancy.line_pitch(row, along);
+        let first = own - occupancy.coordinate(failed, along) as usize * pitch;
+        line::places(free).any(|to| {
+            let there = occupancy.free_on(row, first + to as usize * pitch);
+            used.iter().zip(there).all(|(used, free)| used & !free == 0)
+        })
+    }
+
+    /// Adds the slides of degree `degree` (1 or more) by which the rank finds a node: by slice, then by dimension; of the two
+    /// directions the shorter.
+    pub fn possible(&self, degree: u32, found: &mut Vec<Slide>) {
+        let Surroundings { occupancy, failed, open, fitting } = *self;
+        let dimensions = occupancy.grid().dimensions();
+        for slice in slices(dimensions, degree).filter(|slice| slice & open != 0) {
+            for along in (0..dimensions).filter(|along| (slice & open) >> along & 1 == 1) {
+                let across = slice & !(1 << along);
+                if across & !fitting[along] != 0 {
+                    continue;
+                }
+                let shortest = Slice { occupancy, failed, slice, along }.shortest();
+                let (slice, along) = (slice as u8, along as u8);
+                found.extend(shortest.map(|(up, steps)| Slide { slice, along, up, steps }));
+            }
         }
     }
 }
@@ -168,8 +210,10 @@ impl Slice<'_> {
         let free = occupancy.free_on(along, occupancy.line_of(self.failed, along));
         let steps = |up| {
             let line = line(occupancy, along, up);
-            let fits = |steps: &u32| self.slice.is_power_of_two() || self.fits(line, at, *steps);
-            line.steps(free, at).find(fits)
+            if self.slice.is_power_of_two() {
+                return line.nearest(free, at);
+            }
+            line.steps(free, at).find(|&steps| self.fits(line, at, steps))
         };
         match (steps(true), steps(false)) {
             (Some(up), Some(down)) if down < up => Some((false, down)),

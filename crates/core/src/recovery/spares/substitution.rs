@@ -3,7 +3,7 @@
 use super::nearest::{self, Tie};
 use super::occupancy::Occupancy;
 use super::policy::{Effort, Policy};
-use super::slide::{self, Move, Slide};
+use super::slide::{self, Move, Slide, Surroundings};
 use crate::ids::{NodeId, Rank};
 use crate::rng::Stream;
 
@@ -115,6 +115,7 @@ impl<'m> Substitutes<'m> {
             Policy::Optimal(_) if occupancy.free_count() == 0 => return Choice::NoSpareLeft(rank),
             Policy::Optimal(effort) => return Choice::Search(*effort),
         };
+        let mut surroundings = None;
         for &degree in method.degrees() {
             if degree == 0 {
                 let tie = self.choices.tie;
@@ -124,7 +125,9 @@ impl<'m> Substitutes<'m> {
                 }
             }
             self.possible.clear();
-            slide::possible(occupancy, failed, degree, &mut self.possible);
+            surroundings
+                .get_or_insert_with(|| Surroundings::of(occupancy, failed, degree))
+                .possible(degree, &mut self.possible);
             if let Some(chosen) = self.pick(stream) {
                 self.along[usize::from(chosen.along)] += 1;
                 return Choice::Slide(chosen);

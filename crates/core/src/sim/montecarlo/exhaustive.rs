@@ -68,7 +68,7 @@ pub fn all_sequences<L: PairLoad>(
     sum
 }
 
-struct Search<'m, L> {
+struct Search<'m, L: PairLoad> {
     /// By number of failures.
     jobs: Vec<Job<L>>,
     substitutes: Vec<Substitutes<'m>>,

@@ -34,7 +34,7 @@ pub(super) fn run<L: PairLoad>(
     together.tally
 }
 
-struct Together<'c, L> {
+struct Together<'c, L: PairLoad> {
     campaign: &'c Campaign,
     tally: Tally,
     /// By number of slides shared: the job after them, with no node of a sequence dead.
@@ -89,8 +89,19 @@ impl<L: PairLoad> Together<'_, L> {
             while let Some((.., next)) = rest.next_if(|(next, ..)| *next == kind) {
                 group.push(next);
             }
-            self.share(depth, slide, group);
+            match group.as_mut_slice() {
+                [only] => self.part(depth, slide, only),
+                _ => self.share(depth, slide, group),
+            }
         }
+    }
+
+    /// Runs the only sequence of its kind on its own, so that its state is not copied twice.
+    fn part(&mut self, depth: usize, slide: Slide, sequence: &mut Sequence<'_>) {
+        let Some(failed) = sequence.dead.pop() else { return };
+        self.own.restore(&self.shared[depth]);
+        sequence.dead.iter().for_each(|&node| self.own.occupancy.fail_idle(node));
+        self.alone(depth, failed, Choice::Slide(slide), sequence);
     }
 
     /// Slides for all of a group, and goes on with them.

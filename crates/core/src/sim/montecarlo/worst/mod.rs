@@ -194,19 +194,19 @@ impl Effort {
 
 /// A job on which sequences are tried.
 #[derive(Debug)]
-struct Trial<'j, L> {
+struct Trial<'j, L: PairLoad> {
     job: &'j Job<L>,
     policy: &'j Policy,
     choices: Choices,
 }
 
-impl<L> Clone for Trial<'_, L> {
+impl<L: PairLoad> Clone for Trial<'_, L> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<L> Copy for Trial<'_, L> {}
+impl<L: PairLoad> Copy for Trial<'_, L> {}
 
 impl<L: PairLoad> Trial<'_, L> {
     /// The largest collision after a sequence; `None` unless every failure hits a rank and finds a spare.

@@ -36,7 +36,7 @@ pub(super) const SPARES_MAX: usize = 128;
 
 /// A search over all channels.
 #[derive(Debug)]
-pub(super) struct Nearest<'j, L> {
+pub(super) struct Nearest<'j, L: PairLoad> {
     trial: Trial<'j, L>,
     layout: Layout,
     crossed: Vec<Crossed>,
@@ -101,7 +101,7 @@ impl<L: PairLoad> Search for Nearest<'_, L> {
 }
 
 /// A search for one channel.
-struct Dive<'d, 'j, L> {
+struct Dive<'d, 'j, L: PairLoad> {
     trial: Trial<'j, L>,
     channel: &'d Channel<'d>,
     wanted: i32,

@@ -33,7 +33,7 @@ use crate::rng::{Seed, Stream};
 
 /// A search over all states.
 #[derive(Debug)]
-pub(super) struct Slides<'j, L> {
+pub(super) struct Slides<'j, L: PairLoad> {
     trial: Trial<'j, L>,
     cuts: Vec<Cut>,
     patterns: Vec<Pattern>,
@@ -100,7 +100,7 @@ impl<L: PairLoad> Search for Slides<'_, L> {
     }
 }
 
-struct Dive<'d, 'j, L> {
+struct Dive<'d, 'j, L: PairLoad> {
     slides: &'d Slides<'j, L>,
     wanted: u32,
     /// By failures to come.
