@@ -68,8 +68,9 @@ static bool advance_agreement(struct shrink *shrink, int *code)
     *code = PMPI_Test(&shrink->agreement, &done, MPI_STATUS_IGNORE);
     if (*code == MPI_SUCCESS && !done)
         return false;
-    /* By the votes alone: they are the same at all, and whether a failure is an error depends on what each has acknowledged. */
-    if (shrink->votes != shrink->vote) {
+    /* The same at all: the votes are, and with the same votes all have acknowledged the same failures, so that a new one is an
+     * error at all. */
+    if (*code != MPI_SUCCESS || shrink->votes != shrink->vote) {
         agree_on_dead(shrink);
         return false;
     }
