@@ -2,7 +2,7 @@
 
 Saturated uniform traffic of one MTU, preset `sc14`, a fixed time simulated, one thread; each measurement in a process of its own,
 fabrics in turn, several rounds. A flit-hop is a flit that crosses a channel. The bound: some 20 cache lines a packet and hop, so what matters
-is how many of them the processor's caches hold; a packet and hop of 32 flits takes about three events.
+is how many of them the processor's caches hold; a packet and hop of 32 flits takes less than two events.
 """
 
 from __future__ import annotations

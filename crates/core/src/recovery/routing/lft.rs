@@ -59,7 +59,14 @@ impl Lft {
     #[inline]
     #[must_use]
     pub fn port(&self, switch: SwitchId, lid: Lid) -> u8 {
-        self.port[switch.index() * self.lids.count() + lid.index()]
+        *self.entry(switch, lid)
+    }
+
+    /// Where that port stands.
+    #[inline]
+    #[must_use]
+    pub fn entry(&self, switch: SwitchId, lid: Lid) -> &u8 {
+        &self.port[switch.index() * self.lids.count() + lid.index()]
     }
 
     /// Sets one entry.

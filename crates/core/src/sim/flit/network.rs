@@ -274,6 +274,13 @@ impl<'g> Network<'g> {
         (port, vl)
     }
 
+    /// Where the port stands by which a switch sends packets on to a LID.
+    #[inline]
+    #[must_use]
+    pub fn entry(&self, switch: SwitchId, lid: Lid) -> &u8 {
+        self.routing.lft.entry(switch, lid)
+    }
+
     /// How packets from one rank to another set out; `None` if they would not arrive.
     ///
     /// Of several planes that both are attached to, the one of the target's lowest port is taken, as [`PathFinder`] does.

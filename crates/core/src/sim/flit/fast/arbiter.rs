@@ -17,7 +17,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         if busy == 0 {
             return;
         }
-        let room = output.room(now, self.common.mtu_flits, &self.common);
+        let room = output.room(&self.rare[channel], now, self.common.mtu_flits, &self.common);
         let mut look = Look { again: NEVER, credit: false, need: NONE };
         let (mut ready, mut inputs) = (0u16, [0u8; 16]);
         while busy != 0 {
@@ -29,31 +29,44 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             }
         }
         if ready != 0 {
-            let output = &mut self.outputs[channel];
-            let choice = self.tables.choose(&output.turns, ready);
-            let input = inputs[usize::from(choice.vl)];
-            let first = self.queues.first(output, input, choice.vl);
-            let flits = self.packets[first as usize].flits;
-            self.tables.sent(&mut output.turns, choice, flits);
-            self.grant(channel, input, choice.vl);
+            let vl = if self.lanes.count == 1 { 0 } else { self.choose(channel, ready, &inputs) };
+            self.grant(channel, inputs[usize::from(vl)], vl);
             return;
         }
         self.lanes.awaits[channel] = look.credit;
+        if look.credit {
+            self.wake_for_credits(channel);
+        }
         let output = &mut self.outputs[channel];
         let mut again = look.again;
         if look.need != NONE {
             output.waits_room = look.need as u16;
-            again = again.min(output.room_at(look.need, &self.common).unwrap_or(NEVER));
+            again = again
+                .min(output.room_at(&self.rare[channel], look.need, &self.common).unwrap_or(NEVER));
         }
         if again < NEVER {
             self.wake(channel, again);
         }
     }
 
+    /// The lane whose turn it is of those in `ready`, whose packets come from `inputs`.
+    fn choose(&mut self, channel: usize, ready: u16, inputs: &[u8; 16]) -> u8 {
+        let choice = self.tables.choose(&self.turns[channel], ready);
+        let input = inputs[usize::from(choice.vl)];
+        let first = self.first(&self.outputs[channel], input, choice.vl);
+        let flits = self.packets[first as usize].flits;
+        self.tables.sent(&mut self.turns[channel], choice, flits);
+        choice.vl
+    }
+
     /// The input whose packet for a lane can go now, in turn; else notes what they wait for.
     #[inline]
     fn candidate(&mut self, channel: usize, vl: u8, room: u32, look: &mut Look) -> Option<u8> {
-        let credit = self.lanes.credit(channel, vl, self.now);
+        let mut credit = self.lanes.credit(channel, vl, self.now);
+        if credit < self.common.mtu_flits {
+            self.settle(channel ^ 1, self.now);
+            credit = self.lanes.credit(channel, vl, self.now);
+        }
         if credit < self.least_flits {
             self.wait_for_credit(channel, vl, look);
             return None;
@@ -80,7 +93,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
                 return None;
             }
             from = usize::from(input) + 1;
-            let packet = &self.packets[self.queues.first(output, input, vl) as usize];
+            let packet = &self.packets[self.first(output, input, vl) as usize];
             let (there, flits) = (packet.there.head + latency, packet.flits);
             if there > self.now {
                 look.again = look.again.min(there);
@@ -103,17 +116,17 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
 
     /// When an input that feeds as many outputs as it can will feed one less; `None` if it can feed one more now.
     #[inline]
-    fn fed_until(&mut self, channel: usize, input: u8) -> Option<u64> {
+    fn fed_until(&self, channel: usize, input: u8) -> Option<u64> {
         let from = self.queues.input(&self.outputs[channel], input);
-        self.expire(from);
-        let input = &self.inputs[from];
-        if input.leaving().len() < self.common.speedup { None } else { input.first_left() }
+        let (feeds, first) = self.outputs[from ^ 1].input.feeds(&self.rare[from ^ 1], self.now);
+        (feeds >= self.common.speedup).then_some(first)
     }
 
     /// Forgets packets that have left the buffer at the end of a channel.
     #[inline]
-    pub(super) fn expire(&mut self, from: usize) {
-        while let Some((vl, flits)) = self.inputs[from].forget(self.now) {
+    fn expire(&mut self, from: usize) {
+        let (input, rare) = (&mut self.outputs[from ^ 1].input, &mut self.rare[from ^ 1]);
+        while let Some((vl, flits)) = input.forget(rare, self.now) {
             let departed = &mut self.lanes.of_mut(from, vl).departed;
             *departed = departed.wrapping_add(flits);
         }
@@ -123,16 +136,17 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     fn grant(&mut self, channel: usize, input: u8, vl: u8) {
         let (now, common) = (self.now, &self.common);
         let output = &mut self.outputs[channel];
+        let credit = self.lanes.credit(channel, vl, now);
         let lane = self.lanes.of_mut(channel, vl);
-        let ends = self.queues.ends(output, input, vl);
-        let (first, last) = *ends;
-        let packet = &mut self.packets[first as usize];
-        if first == last {
-            *ends = (NONE, NONE);
+        let last = self.queues.last_mut(output, input, vl);
+        let first = self.packets[*last as usize].next;
+        if first == *last {
+            *last = NONE;
             self.queues.mark(output, input, vl, false);
         } else {
-            ends.0 = packet.next;
+            self.packets[*last as usize].next = self.packets[first as usize].next;
         }
+        let packet = &mut self.packets[first as usize];
         let (flits, end, stage) = (packet.flits, packet.flits - 1, common.stage(output));
         let paces = &common.paces;
         let granted = packet.there.through(stage.input_latency, now, stage.pace, end, paces);
@@ -141,8 +155,8 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         packet.next = NONE;
         let (name, came_vl, host) = (packet.name, packet.came_vl, output.host);
         lane.last_input = input;
+        assert!(flits <= credit, "credits are negative");
         lane.sent = lane.sent.wrapping_add(flits);
-        assert!(lane.is_within(now), "credits are negative");
         output.free_at = done + paces.ps(stage.pace);
         output.queued += flits;
         let before = std::mem::replace(&mut output.last, first);
@@ -161,12 +175,17 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             self.make(name.source);
         } else {
             let from = self.queues.input(&self.outputs[channel], input);
+            self.settle(from ^ 1, now);
             self.expire(from);
             let leaving = Leaving { profile: granted, flits, vl: came_vl, last: done };
-            self.inputs[from].leaves(leaving);
-            self.buffer_changes(from ^ 1);
+            self.outputs[from ^ 1].input.leaves(&mut self.rare[from ^ 1], leaving);
+            self.buffer_changes(from ^ 1, now);
         }
-        self.start(channel);
+        // Behind another packet it waits until the cable is looked at for that one.
+        if self.outputs[channel].first == first {
+            self.settle(channel, now);
+            self.start(channel);
+        }
     }
 }
 

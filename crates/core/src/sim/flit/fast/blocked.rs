@@ -18,7 +18,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
                 let mut from = 1;
                 while let Some(input) = self.queues.next_input(output, vl, from) {
                     from = usize::from(input) + 1;
-                    let packet = &self.packets[self.queues.first(output, input, vl) as usize];
+                    let packet = &self.packets[self.first(output, input, vl) as usize];
                     let filled_by = self.queues.input(output, input);
                     found.push(Waiting {
                         buffer: (ChannelId(filled_by as u32), packet.came_vl),
@@ -46,7 +46,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             let (out, vl) = self.network.next(switch, port, packet.lid, packet.sl);
             let next = self.queues.output(switch, out);
             // Behind others it goes no earlier than they do.
-            if self.queues.first(&self.outputs[next], port, vl) == NONE {
+            if *self.queues.last(&self.outputs[next], port, vl) == NONE {
                 let can_go = self.will_fit(next, vl, packet.flits);
                 found.push(Waiting { buffer, next: (ChannelId(next as u32), vl), can_go });
             }
@@ -56,8 +56,9 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     /// Whether a packet has a place in the buffer at the end of a channel once all has left that is leaving.
     fn will_fit(&self, channel: usize, vl: u8, flits: u32) -> bool {
         let Head::Switch(..) = self.heads[channel] else { return true };
-        let (leaving, lane) = (self.inputs[channel].leaving(), self.lanes.of(channel, vl));
-        let leaving = leaving.iter().filter(|one| one.vl == vl).map(|one| one.flits).sum::<u32>();
+        let input = &self.outputs[channel ^ 1].input;
+        let (leaving, lane) = (input.leaving(&self.rare[channel ^ 1]), self.lanes.of(channel, vl));
+        let leaving = leaving.filter(|one| one.vl == vl).map(|one| one.flits).sum::<u32>();
         let held = lane.sent.wrapping_sub(lane.departed).wrapping_sub(leaving);
         held + flits <= self.common.lane_flits
     }

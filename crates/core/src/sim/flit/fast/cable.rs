@@ -36,40 +36,91 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         self.now.next_multiple_of(self.common.credit_interval)
     }
 
-    /// Notes that flits leave the buffer at the end that `channel` leaves from.
+    /// Notes that flits leave the buffer at the end that `channel` leaves from, the first at `moment`; it was
+    /// [settled](Self::settle).
     #[inline]
-    pub(super) fn buffer_changes(&mut self, channel: usize) {
-        if !self.changed[channel] {
-            self.changed[channel] = true;
-            self.wake_cable(channel, self.credit_at(&self.outputs[channel]));
+    pub(super) fn buffer_changes(&mut self, channel: usize, moment: u64) {
+        let output = &self.outputs[channel];
+        if output.leaves_at <= moment {
+            return;
+        }
+        let tick = self.credit_at(output);
+        let output = &mut self.outputs[channel];
+        if output.ahead == NEVER {
+            output.credit_tick = tick;
+        }
+        output.leaves_at = moment;
+        if self.lanes.awaits[channel ^ 1] {
+            self.wake_for_credits(channel ^ 1);
+        }
+    }
+
+    /// Has the cable looked at that brings credits for `channel` when it may next send some.
+    pub(super) fn wake_for_credits(&mut self, channel: usize) {
+        let back = channel ^ 1;
+        let output = &self.outputs[back];
+        if output.leaves_at < NEVER {
+            // Be it before the flit leaves: packets that start meanwhile may put it off until then.
+            let due = self.credit_at(output);
+            self.wake_cable(back, due.min(output.ahead));
         }
     }
 
     pub(super) fn look_at_cable(&mut self, channel: usize) {
         self.outputs[channel].cable_at = NEVER;
+        let from = channel ^ 1;
+        let arrival = self.settle(channel, self.now + 1);
         if self.credit_at(&self.outputs[channel]) <= self.now {
-            if self.changed[channel] {
-                self.send_credits(channel);
-            } else {
-                self.decided(channel);
-            }
+            // There was nothing to say.
+            self.outputs[channel].credit_tick = self.tick_from(self.now + 1);
         }
         self.start(channel);
+        if self.lanes.awaits[from] {
+            if arrival < NEVER {
+                self.wake(from, arrival);
+            }
+            self.wake_for_credits(from);
+        }
     }
 
-    /// Nothing more is to be said before the next tick.
-    fn decided(&mut self, channel: usize) {
-        let interval = self.common.credit_interval;
-        self.outputs[channel].credit_tick = (self.now / interval + 1) * interval;
+    /// The first tick of flow control not before a moment.
+    #[inline]
+    fn tick_from(&self, moment: u64) -> u64 {
+        moment.next_multiple_of(self.common.credit_interval)
     }
 
-    /// Tells the sender of the reverse channel what has left the buffer here.
-    fn send_credits(&mut self, channel: usize) {
-        let (now, from) = (self.now, channel ^ 1);
+    /// Catches up with the flow control that the cable of a channel has sent before `until`; returns when the first of it
+    /// arrives, `NEVER` if there was none.
+    ///
+    /// Nobody looks at a cable when it sends flow control, unless somebody waits for credits: what it said follows from
+    /// the flits that had left the buffer by then. So this comes before all that changes which flits leave.
+    #[inline]
+    pub(super) fn settle(&mut self, channel: usize, until: u64) -> u64 {
+        let mut first = NEVER;
+        while self.outputs[channel].leaves_at < until {
+            let output = &mut self.outputs[channel];
+            let due = output.ahead.min(output.credit_tick.max(output.cable_free));
+            if due >= until {
+                break;
+            }
+            if due < output.leaves_at {
+                // It was idle, and had nothing to say at the ticks before that.
+                output.credit_tick = output.leaves_at.next_multiple_of(self.common.credit_interval);
+                continue;
+            }
+            // Who waits for credits has the cable looked at in time.
+            let late = due < self.now && self.lanes.awaits[channel ^ 1];
+            assert!(!late, "an arbiter was not woken for credits");
+            first = first.min(self.send_credits(channel, due));
+        }
+        first
+    }
+
+    /// Tells the sender of the reverse channel what has left the buffer here by `now`; returns when the first of it arrives.
+    fn send_credits(&mut self, channel: usize, now: u64) -> u64 {
+        let from = channel ^ 1;
         let mut partly = [0u32; 16];
-        let more = self.leaving_flits(from, &mut partly);
-        self.decided(channel);
-        self.changed[channel] = more;
+        let leaves_at = self.leaving_flits(from, now, &mut partly);
         let (mut free, mut first) = (now, NEVER);
         for vl in 0..self.lanes.count as u8 {
             let gone = self.lanes.of(from, vl).departed.wrapping_add(partly[usize::from(vl)]);
@@ -84,63 +135,74 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
                 self.lanes.tell(from, vl, now, arrival, limit);
             }
         }
-        if first < NEVER {
-            self.outputs[channel].cable_free = free;
-            if self.lanes.awaits[from] {
-                self.wake(from, first);
-            }
+        assert!(first < NEVER, "flow control was to be sent and had nothing to say");
+        let tick = self.tick_from(now + 1);
+        let output = &mut self.outputs[channel];
+        output.leaves_at = leaves_at;
+        if output.ahead == now {
+            output.ahead = NEVER;
+        } else {
+            (output.credit_tick, output.cable_free) = (tick, free);
         }
+        first
     }
 
-    /// Adds, by lane, the flits that have left the buffer at the end of a channel of packets that have not left it as a
-    /// whole; returns whether there are such packets.
-    fn leaving_flits(&mut self, from: usize, gone: &mut [u32; 16]) -> bool {
-        if let Head::Switch(..) = self.heads[from] {
-            self.expire(from);
-        }
-        let (now, paces) = (self.now, &self.common.paces);
+    /// Adds, by lane, the flits that have left the buffer at the end of a channel by `now`, of packets that have not
+    /// been forgotten there; returns when the next one leaves, `NEVER` if none does.
+    fn leaving_flits(&self, from: usize, now: u64, gone: &mut [u32; 16]) -> u64 {
+        let paces = &self.common.paces;
         match self.heads[from] {
             Head::Switch(..) => {
-                let leaving = self.inputs[from].leaving();
-                for one in leaving {
-                    gone[usize::from(one.vl)] += one.profile.passed(now, one.flits, paces);
-                }
-                !leaving.is_empty()
+                self.outputs[from ^ 1].input.left(&self.rare[from ^ 1], now, gone, paces)
             }
             Head::Sink(sink) => {
                 let Sink { start, packets, .. } = &self.sinks[sink as usize];
                 // Only the first is partly consumed: those before it are gone.
-                if let (Some(start), Some(&(first, tick))) = (start, packets.front()) {
-                    let packet = &self.packets[first as usize];
-                    let ticks = (now - start.min(&now)) / self.common.sink_flit;
-                    if ticks >= tick {
-                        let moment = start + ticks * self.common.sink_flit;
-                        let there = packet.there.passed(moment, packet.flits, paces);
-                        let count = u64::from(there).min(ticks - tick + 1);
-                        gone[usize::from(packet.came_vl)] += count as u32;
-                    }
-                }
-                !packets.is_empty()
+                let (Some(start), Some(&(first, tick))) = (start, packets.front()) else {
+                    return NEVER;
+                };
+                let (packet, pace) = (&self.packets[first as usize], self.common.sink_flit);
+                let ticks = (now - start.min(&now)) / pace;
+                let moment = start + ticks * pace;
+                let there = packet.there.passed(moment, packet.flits, paces);
+                let count = u64::from(there).min((ticks + 1).saturating_sub(tick));
+                gone[usize::from(packet.came_vl)] += count as u32;
+                let next = packet.there.time(count as u32, paces) - start;
+                start + pace * next.div_ceil(pace).max(tick + count)
             }
-            Head::Idle => false,
+            Head::Idle => NEVER,
         }
     }
 
-    /// Starts packets on the cable as far as it is clear that nothing comes between, and has the cable looked at when
-    /// there is more to decide.
+    /// Whether flow control will be sent at `due` whatever is granted until then, and takes the cable for one packet of it.
+    #[inline]
+    fn tells(&self, output: &Output, due: u64) -> bool {
+        self.lanes.count == 1 && output.ahead == NEVER && output.leaves_at <= due
+    }
+
+    /// Starts packets on the cable as far as it is clear what comes between, and has the cable looked at when there is
+    /// more to decide.
     pub(super) fn start(&mut self, channel: usize) {
         loop {
             let output = &self.outputs[channel];
             if output.first == NONE {
-                break;
+                return;
             }
             let due = self.credit_at(output);
             let there = self.packets[output.first as usize].there;
             let start = there.head.max(output.cable_free);
             if due <= start {
-                // Flow control goes first, if it turns out that there is something to say.
-                self.wake_cable(channel, due);
-                return;
+                // Flow control goes first, if there is something to say.
+                if !self.tells(output, due) {
+                    self.wake_cable(channel, due.min(output.ahead));
+                    return;
+                }
+                let tick = self.tick_from(due + 1);
+                let credit = self.common.credits.ps(output.flit);
+                let output = &mut self.outputs[channel];
+                (output.ahead, output.credit_tick) = (due, tick);
+                output.cable_free = due + credit;
+                continue;
             }
             // The packet sent before the last one must be through.
             let through = output.one_before_sent_by();
@@ -149,9 +211,6 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
                 return;
             }
             self.send_first(channel, start, due);
-        }
-        if self.changed[channel] {
-            self.wake_cable(channel, self.credit_at(&self.outputs[channel]));
         }
     }
 
@@ -164,15 +223,15 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let sent = packet.there.through(0, start, output.flit, last, &common.paces);
         let end = sent.time(last, &common.paces) + common.paces.ps(output.flit);
         output.first = packet.next;
-        output.starts(sent, flits, end);
+        output.starts(&mut self.rare[channel], sent, flits, end);
         // Until now the cable was idle at every tick, or has decided.
         output.credit_tick = due;
-        packet.next = NONE;
         packet.came_vl = packet.vl;
         packet.there = sent.delayed(common.cable);
         self.counts.flit_hops += u64::from(flits);
         if output.waits_room > 0
-            && let Some(room) = output.room_at(output.waits_room.into(), common)
+            && let Some(room) =
+                output.room_at(&self.rare[channel], output.waits_room.into(), common)
         {
             self.wake(channel, room);
         }
@@ -198,13 +257,13 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     /// Appends a packet to a queue of the arbiter of `channel`.
     pub(super) fn enqueue(&mut self, channel: usize, port: u8, vl: u8, packet: u32, head: u64) {
         let output = &mut self.outputs[channel];
-        let ends = self.queues.ends(output, port, vl);
-        let before = std::mem::replace(&mut ends.1, packet);
-        if ends.0 != NONE {
-            self.packets[before as usize].next = packet;
+        let before = std::mem::replace(self.queues.last_mut(output, port, vl), packet);
+        if before != NONE {
+            let first = std::mem::replace(&mut self.packets[before as usize].next, packet);
+            self.packets[packet as usize].next = first;
             return;
         }
-        ends.0 = packet;
+        self.packets[packet as usize].next = packet;
         self.queues.mark(output, port, vl, true);
         let there = head + self.common.stage(output).input_latency;
         self.wake(channel, there);

@@ -1,9 +1,9 @@
 //! Reading ahead: what the next events need is on its way into the cache before they come.
 //!
 //! The state of a large fabric does not fit the cache, and each event needs lines at the end of chains: from a channel to
-//! its queue, to the packet, to the next channel. One event after the other would wait for each. Here each link of the
-//! chain is asked for a bucket of the calendar earlier than the next, for all events of the bucket, and nobody waits. It
-//! changes nothing but time.
+//! its queue, to the packet, to the entry of the table, to the next channel. One event after the other would wait for each.
+//! Here the events to come are looked at in their order, a link of the chain after the other, a few events apart: by then
+//! the link before is there, and nobody waits. What is fetched fits the smallest cache. It changes nothing but time.
 
 use std::slice;
 
@@ -12,6 +12,40 @@ use prefetch_index::prefetch_index;
 use super::state::Head;
 use super::{ARBITRATE, CABLE, CHANNEL, CONSUME, Fast, NONE, Observer, Source, TIMER};
 
+/// Events between two links: a few hundred nanoseconds, more than a line takes.
+const APART: usize = 3;
+
+/// Links of the longest chain.
+const LINKS: usize = 6;
+
+/// Events that are looked at ahead.
+pub(super) const AHEAD: usize = APART * LINKS;
+
+/// What is known of the events ahead: a ring, as large as a power of two.
+#[derive(Default)]
+pub(super) struct Ahead {
+    hints: [Hint; AHEAD.next_power_of_two()],
+    /// How many events were looked at.
+    count: usize,
+    /// How many of those are still to come, if no other event came between.
+    waiting: usize,
+}
+
+/// An event, and the packet that it is likely to start.
+#[derive(Clone, Copy)]
+struct Hint {
+    key: u32,
+    packet: u32,
+    input: u8,
+    vl: u8,
+}
+
+impl Default for Hint {
+    fn default() -> Self {
+        Hint { key: TIMER, packet: NONE, input: 0, vl: 0 }
+    }
+}
+
 /// Has the cache line in which a value begins fetched.
 #[inline(always)]
 fn fetch<T>(value: &T) {
@@ -19,97 +53,182 @@ fn fetch<T>(value: &T) {
 }
 
 impl<S: Source, O: Observer> Fast<'_, S, O> {
-    /// Asks for what the events of the buckets to come will need: the bucket just opened and the two after it.
+    /// Looks ahead while an event is taken.
+    #[inline]
     pub(super) fn fetch(&mut self) {
-        for event in self.calendar.bucket(2) {
-            self.fetch_ends(event as u32);
-        }
-        for event in self.calendar.bucket(1) {
-            self.fetch_packet(event as u32);
-        }
-        for &event in self.calendar.open() {
-            self.fetch_next(event as u32);
+        let ring = self.ahead.hints.len();
+        self.ahead.waiting = self.ahead.waiting.saturating_sub(1);
+        while self.ahead.waiting < AHEAD {
+            let Some(key) = self.calendar.ahead(self.ahead.waiting) else { break };
+            let count = self.ahead.count;
+            self.ahead.hints[count % ring] = Hint { key, ..Hint::default() };
+            self.ahead.count += 1;
+            self.ahead.waiting += 1;
+            self.fetch_ends(key);
+            let at = |link: usize| count.wrapping_sub(link * APART) % ring;
+            self.ahead.hints[at(1)] = self.fetch_inputs(self.ahead.hints[at(1)]);
+            self.ahead.hints[at(2)] = self.fetch_queue(self.ahead.hints[at(2)]);
+            self.ahead.hints[at(3)] = self.fetch_packet(self.ahead.hints[at(3)]);
+            self.fetch_route(self.ahead.hints[at(4)]);
+            self.fetch_next(self.ahead.hints[at(5)]);
         }
     }
 
-    /// The two ends of the channel.
+    /// First link: the end of the channel.
     #[inline]
     fn fetch_ends(&self, key: u32) {
         let channel = (key & CHANNEL) as usize;
         match key & !CHANNEL {
-            TIMER => {}
-            CONSUME => {
-                self.outputs[channel ^ 1].fetch_cable(fetch);
-                fetch(self.lanes.of(channel, 0));
-            }
-            ARBITRATE => {
-                self.outputs[channel].fetch_arbiter(fetch);
-                self.outputs[channel].fetch_cable(fetch);
+            ARBITRATE | CABLE => {
+                let output = &self.outputs[channel];
+                output.fetch_arbiter(fetch);
+                output.fetch_cable(fetch);
                 self.lanes.fetch(channel, fetch);
             }
-            _ => {
-                self.outputs[channel].fetch_cable(fetch);
-                // Flow control tells of the buffer that the other way fills.
-                self.inputs[channel ^ 1].fetch(fetch);
-                self.lanes.fetch(channel ^ 1, fetch);
+            CONSUME => {
+                self.outputs[channel ^ 1].fetch_cable(fetch);
+                self.lanes.fetch(channel, fetch);
             }
+            _ => {}
+        }
+        fetch(&self.heads[channel % self.heads.len()]);
+    }
+
+    /// Second link: which inputs have packets, or the packet itself.
+    #[inline]
+    fn fetch_inputs(&self, mut hint: Hint) -> Hint {
+        let channel = (hint.key & CHANNEL) as usize;
+        match hint.key & !CHANNEL {
+            ARBITRATE => fetch(self.queues.waiting(&self.outputs[channel])),
+            CABLE => {
+                let output = &self.outputs[channel];
+                hint.packet = output.first;
+                self.fetch_packet_at(output.first);
+                self.fetch_told(channel);
+            }
+            CONSUME => {
+                if let Head::Sink(sink) = self.heads[channel] {
+                    fetch(&self.sinks[sink as usize]);
+                }
+            }
+            _ => {}
+        }
+        hint
+    }
+
+    /// Third link: the queue that is served next, and the input that it came by.
+    #[inline]
+    fn fetch_queue(&self, mut hint: Hint) -> Hint {
+        let channel = (hint.key & CHANNEL) as usize;
+        match hint.key & !CHANNEL {
+            ARBITRATE => {
+                let output = &self.outputs[channel];
+                if output.busy == 0 {
+                    return Hint::default();
+                }
+                let vl = output.busy.trailing_zeros() as u8;
+                let after = usize::from(self.lanes.of(channel, vl).last_input.wrapping_add(1));
+                let next = |from| self.queues.next_input(output, vl, from);
+                let Some(input) = next(after).or_else(|| next(0)) else { return Hint::default() };
+                (hint.input, hint.vl) = (input, vl);
+                fetch(self.queues.last(output, input, vl));
+                if !output.host {
+                    let from = self.queues.input(output, input);
+                    self.outputs[from ^ 1].fetch_cable(fetch);
+                    self.outputs[from ^ 1].input.fetch(fetch);
+                    self.lanes.fetch(from, fetch);
+                }
+                self.fetch_told(channel);
+            }
+            CONSUME => {
+                if let Head::Sink(sink) = self.heads[channel]
+                    && let Some(front) = self.sinks[sink as usize].packets.front()
+                {
+                    fetch(front);
+                }
+            }
+            _ => {}
+        }
+        hint
+    }
+
+    /// Fourth link: the packet.
+    #[inline]
+    fn fetch_packet(&self, mut hint: Hint) -> Hint {
+        let channel = (hint.key & CHANNEL) as usize;
+        match hint.key & !CHANNEL {
+            ARBITRATE => {
+                let output = &self.outputs[channel];
+                // That of a queue of one is its first as well.
+                let packet = *self.queues.last(output, hint.input, hint.vl);
+                self.fetch_packet_at(packet);
+                if output.first == NONE {
+                    // Behind others in the output buffer, it would not go on at once.
+                    hint.packet = packet;
+                }
+            }
+            CONSUME => {
+                if let Head::Sink(sink) = self.heads[channel]
+                    && let Some(&(packet, _)) = self.sinks[sink as usize].packets.front()
+                {
+                    self.fetch_packet_at(packet);
+                    fetch(&self.ends[packet as usize]);
+                }
+            }
+            _ => {}
+        }
+        hint
+    }
+
+    /// Fifth link: where the packet goes next, and who makes another one.
+    #[inline]
+    fn fetch_route(&self, hint: Hint) {
+        let Some(packet) = self.packets.get(hint.packet as usize) else { return };
+        let channel = (hint.key & CHANNEL) as usize;
+        match self.heads[channel] {
+            Head::Switch(switch, _) => fetch(self.network.entry(switch, packet.lid)),
+            Head::Sink(sink) => fetch(&self.sinks[sink as usize]),
+            Head::Idle => {}
+        }
+        if self.outputs[channel].host {
+            fetch(&self.hosts[packet.name.source as usize]);
         }
     }
 
-    /// The packet that waits there, and the input that it came by.
+    /// Sixth link: the arbiter and the queue there.
     #[inline]
-    fn fetch_packet(&self, key: u32) {
-        let Some((channel, input, packet)) = self.likely(key) else { return };
-        let output = &self.outputs[channel];
-        if let Some(input) = input
-            && !output.host
-        {
-            let from = self.queues.input(output, input);
-            self.inputs[from].fetch(fetch);
-            self.outputs[from ^ 1].fetch_cable(fetch);
+    fn fetch_next(&self, hint: Hint) {
+        let Some(packet) = self.packets.get(hint.packet as usize) else { return };
+        match self.heads[(hint.key & CHANNEL) as usize] {
+            Head::Switch(switch, port) => {
+                let (out, vl) = self.network.next(switch, port, packet.lid, packet.sl);
+                let output = &self.outputs[self.queues.output(switch, out)];
+                output.fetch_arbiter(fetch);
+                fetch(self.queues.last(output, port, vl));
+            }
+            Head::Sink(sink) => {
+                if let Some(back) = self.sinks[sink as usize].packets.back() {
+                    fetch(back);
+                }
+            }
+            Head::Idle => {}
         }
-        if let Some(packet) = self.packets.get(packet as usize) {
+    }
+
+    #[inline]
+    fn fetch_packet_at(&self, at: u32) {
+        if let Some(packet) = self.packets.get(at as usize) {
             fetch(packet);
         }
     }
 
-    /// The arbiter and the queue where that packet goes next.
+    /// What flow control tells of, if there is some to catch up with.
     #[inline]
-    fn fetch_next(&self, key: u32) {
-        let Some((channel, _, packet)) = self.likely(key) else { return };
-        let first = self.outputs[channel].first;
-        if first != NONE && first != packet {
-            // Behind others in the output buffer, it does not go on at once.
-            return;
-        }
-        let Head::Switch(switch, port) = self.heads[channel] else { return };
-        let Some(packet) = self.packets.get(packet as usize) else { return };
-        let (out, vl) = self.network.next(switch, port, packet.lid, packet.sl);
-        let next = self.queues.output(switch, out);
-        let output = &self.outputs[next];
-        output.fetch_arbiter(fetch);
-        fetch(self.queues.slot(output, port, vl));
-    }
-
-    /// The channel that an event is about, and the packet that it is likely to start; of an arbiter also its input.
-    #[inline]
-    fn likely(&self, key: u32) -> Option<(usize, Option<u8>, u32)> {
-        let channel = (key & CHANNEL) as usize;
-        match key & !CHANNEL {
-            CABLE => Some((channel, None, self.outputs[channel].first)),
-            ARBITRATE => {
-                let output = &self.outputs[channel];
-                if output.busy == 0 {
-                    return None;
-                }
-                let vl = output.busy.trailing_zeros() as u8;
-                let lane = self.lanes.of(channel, vl);
-                let after = usize::from(lane.last_input.wrapping_add(1));
-                let next = |from| self.queues.next_input(output, vl, from);
-                let input = next(after).or_else(|| next(0))?;
-                Some((channel, Some(input), self.queues.first(output, input, vl)))
-            }
-            _ => None,
+    fn fetch_told(&self, channel: usize) {
+        let output = &self.outputs[channel];
+        if output.leaves_at < self.now {
+            output.input.fetch(fetch);
+            self.lanes.fetch(channel ^ 1, fetch);
         }
     }
 }

@@ -79,12 +79,14 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         sink.last_tick = last;
         sink.packets.push_back((at, first));
         self.calendar.push((start + last * pace, CONSUME | channel as u32));
-        self.buffer_changes(channel ^ 1);
+        let moment = start + first * pace;
+        self.buffer_changes(channel ^ 1, moment);
     }
 
     /// Consumes the first packet before a sink.
     pub(super) fn consume(&mut self, channel: usize) {
         let Head::Sink(sink) = self.heads[channel] else { return };
+        self.settle(channel ^ 1, self.now);
         let sink = &mut self.sinks[sink as usize];
         let (rank, Some((at, _))) = (sink.rank, sink.packets.pop_front()) else { return };
         let Packet { name, flits, came_vl, .. } = self.packets[at as usize];

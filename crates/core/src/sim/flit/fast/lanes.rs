@@ -24,15 +24,6 @@ pub(super) struct Lane {
     pub last_input: u8,
 }
 
-impl Lane {
-    /// Whether no more was sent than the receiver allowed, as the sender knows now.
-    #[inline]
-    pub fn is_within(&self, now: u64) -> bool {
-        let limit = if self.told_at <= now { self.told } else { self.limit };
-        limit.wrapping_sub(self.sent) as i32 >= 0
-    }
-}
-
 /// Lanes of all channels.
 pub(super) struct Lanes {
     pub count: usize,

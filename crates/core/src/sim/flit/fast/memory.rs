@@ -4,9 +4,10 @@ use super::Packet;
 use super::lanes::Lanes;
 use super::queue::Calendar;
 use super::queues::Queues;
-use super::state::{Head, Host, Input, Output, Sink};
+use super::state::{Head, Host, Output, Rare, Sink};
 use super::{Ends, FlitOptions};
 use crate::ids::ChannelId;
+use crate::sim::flit::lane_arbiter::Turns;
 use crate::sim::flit::network::{End, Network};
 use crate::sim::flit::source::Demand;
 
@@ -39,8 +40,11 @@ pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand
     let (lanes, channels) = (network.lanes(), network.channel_count());
     // Each in its slot, in the list of free slots, and before a sink.
     let packet = size_of::<Packet>() + size_of::<Option<Ends>>() + 2 * size_of::<u64>();
-    let channel =
-        size_of::<Output>() + size_of::<Head>() + size_of::<Input>() + 2 * size_of::<bool>();
+    let channel = size_of::<Output>()
+        + size_of::<Rare>()
+        + size_of::<Head>()
+        + size_of::<Turns>()
+        + size_of::<bool>();
     // An arbiter and a cable each wait for one moment; some more were given up for earlier ones.
     let events = 6 * channels;
     let rank = size_of::<Host>() + size_of::<Sink>() + 16 * size_of::<u64>();

@@ -6,8 +6,10 @@
 //! decide are grants (events of arbiters), starts on a cable where flow control may come first (events of cables), and the
 //! consumption of packets. Arbiters and cables are looked at only when something they wait for may have changed.
 //!
-//! Bound: cache misses. A packet and hop touches some 20 lines of 64 bytes; `fetch` asks for those of many events at a
-//! time before they come. State is linear in channels x lanes x ports of a switch.
+//! Flow control that nobody waits for is no event: it is worked out later, from what had left the buffer by then.
+//!
+//! Bound: memory. A packet and hop touches some 20 lines of 64 bytes, most on pages of their own; `fetch` asks for those
+//! of the next events before they come. State is linear in channels x lanes x ports of a switch.
 
 mod arbiter;
 mod blocked;
@@ -20,28 +22,32 @@ mod queue;
 mod queues;
 mod state;
 
-use super::lane_arbiter::LaneTables;
+use super::lane_arbiter::{LaneTables, Turns};
 use super::network::{End, Network};
 use super::options::FlitOptions;
 use super::profile::Profile;
 use super::source::{Observer, PacketName, Send, Source};
 use crate::ids::{ChannelId, Lid};
 use crate::units::Picos;
+use fetch::Ahead;
 use lanes::Lanes;
 pub use memory::{memory_bound, most_packets};
 use queue::Calendar;
 use queues::Queues;
-use state::{Common, Head, Host, Input, Output, Sink};
+use state::{Common, Head, Host, Output, Rare, Sink};
 
 /// A simulation of packets.
 pub struct Fast<'n, S, O> {
     network: &'n Network<'n>,
     tables: LaneTables,
+    /// By channel: whose turn it is among lanes, if there are several.
+    turns: Vec<Turns>,
     source: S,
     observer: O,
     common: Common,
     now: u64,
     calendar: Calendar,
+    ahead: Ahead,
     packets: Vec<Packet>,
     /// By packet: the message that ends with it.
     ends: Vec<Option<Ends>>,
@@ -50,11 +56,9 @@ pub struct Fast<'n, S, O> {
     least_flits: u32,
     hosts: Vec<Host>,
     outputs: Vec<Output>,
-    /// What is at the end of each channel: apart from `inputs`, since passing packets need but that.
+    rare: Vec<Rare>,
+    /// What is at the end of each channel.
     heads: Vec<Head>,
-    inputs: Vec<Input>,
-    /// Whether the buffer at the end that a channel leaves from may have changed since its sender was told.
-    changed: Vec<bool>,
     sinks: Vec<Sink>,
     lanes: Lanes,
     queues: Queues,
@@ -89,6 +93,7 @@ struct Packet {
     lid: Lid,
     name: PacketName,
     flits: u32,
+    /// The one behind it; the last of a queue points to the first.
     next: u32,
     sl: u8,
     /// Lane on the channel it goes to next, and on the one it came by.
@@ -135,11 +140,13 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
         let mut simulation = Fast {
             network,
             tables: LaneTables::new(options, network.lanes()),
+            turns: vec![Turns::default(); if network.lanes() > 1 { channels } else { 0 }],
             source,
             observer,
             common: Common::new(network, options),
             now: 0,
             calendar: Calendar::new(channels),
+            ahead: Ahead::default(),
             packets: Vec::new(),
             ends: Vec::new(),
             unused: Vec::new(),
@@ -147,9 +154,8 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
             hosts: vec![Host { ask_at: NEVER, ..Host::default() }; network.rank_count()],
             queues: Queues::new(network, &mut outputs),
             outputs,
+            rare: vec![Rare::default(); channels],
             heads,
-            inputs: vec![Input::default(); channels],
-            changed: vec![false; channels],
             sinks,
             lanes: Lanes::new(channels, network.lanes()),
             ready: Vec::new(),
@@ -173,7 +179,10 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
     /// Goes on until `end`, or until nothing is left to happen. Returns whether something is.
     pub fn run(&mut self, end: Picos) -> bool {
         loop {
-            if self.calendar.turn() && self.outputs.len() >= FETCHED_CHANNELS {
+            if self.outputs.len() < FETCHED_CHANNELS {
+                self.calendar.turn(1);
+            } else {
+                self.calendar.turn(fetch::AHEAD);
                 self.fetch();
             }
             let Some((now, key)) = self.calendar.pop(end.0) else { break };
@@ -203,22 +212,25 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
         if !output.host {
             return 0;
         }
+        // One packet waits at a time.
         let lanes = (0..self.lanes.count as u8).filter(|vl| output.busy >> vl & 1 == 1);
-        let mut flits = 0;
-        for mut at in lanes.map(|vl| self.queues.first(output, 0, vl)) {
-            while at != NONE {
-                let packet = &self.packets[at as usize];
-                (flits, at) = (flits + u64::from(packet.flits), packet.next);
-            }
-        }
-        flits
+        let first = lanes.map(|vl| self.first(output, 0, vl));
+        first.map(|first| u64::from(self.packets[first as usize].flits)).sum()
+    }
+
+    /// The first packet of a queue; `NONE`: it is empty.
+    #[inline]
+    fn first(&self, output: &Output, port: u8, vl: u8) -> u32 {
+        let last = *self.queues.last(output, port, vl);
+        self.packets.get(last as usize).map_or(NONE, |last| last.next)
     }
 
     /// Flits that were granted a channel and have not left the buffer at its end as a whole packet, nor been granted the next.
     fn beyond(&self, channel: usize) -> u64 {
         let lanes = (0..self.lanes.count as u8).map(|vl| self.lanes.of(channel, vl));
         let granted: u64 = lanes.map(|lane| u64::from(lane.sent.wrapping_sub(lane.departed))).sum();
-        granted - self.inputs[channel].leaving().iter().map(|one| u64::from(one.flits)).sum::<u64>()
+        let leaving = self.outputs[channel ^ 1].input.leaving(&self.rare[channel ^ 1]);
+        granted - leaving.map(|one| u64::from(one.flits)).sum::<u64>()
     }
 
     /// What was counted.

@@ -13,10 +13,14 @@ pub type Event = (u64, u32);
 
 /// Events by time.
 pub struct Calendar {
-    /// The bucket that is open, last event first.
+    /// The events of the buckets that are open, the last first.
     open: Vec<u64>,
-    /// Number of the open bucket: time >> shift.
+    /// Those of the bucket that is being opened.
+    opening: Vec<u64>,
+    /// Number of the last open bucket: time >> shift.
     at: u64,
+    /// Where the first open bucket begins: times of open events count from there.
+    since: u64,
     /// By bucket, as many as a power of two: its first chunk.
     ring: Vec<u32>,
     chunks: Vec<Chunk>,
@@ -43,8 +47,8 @@ const CHUNK: usize = 7;
 const NONE: u32 = u32::MAX;
 
 impl Calendar {
-    /// What the ring reaches ahead: 2^22 ps, about 4 us, hold nearly all events of packets.
-    const AHEAD: u32 = 22;
+    /// What the ring reaches ahead: 2^24 ps, about 17 us, as long as a full buffer takes to be consumed.
+    const AHEAD: u32 = 24;
 
     /// Bytes that it takes with so many events, twice that while it grows.
     pub fn memory(pending: usize, events: usize) -> u64 {
@@ -65,7 +69,9 @@ impl Calendar {
         let shift = Self::shift(pending);
         Calendar {
             open: Vec::new(),
+            opening: Vec::new(),
             at: 0,
+            since: 0,
             ring: vec![NONE; 1 << (Self::AHEAD - shift)],
             chunks: Vec::new(),
             unused: NONE,
@@ -80,8 +86,8 @@ impl Calendar {
     pub fn push(&mut self, event: Event) {
         let bucket = event.0 >> self.shift;
         if bucket <= self.at {
-            assert!(bucket == self.at, "events of buckets that are over are lost");
-            let event = self.packed(event);
+            assert!(event.0 >= self.since, "events of buckets that are over are lost");
+            let event = (event.0 - self.since) << 32 | u64::from(event.1);
             let after = self.open.partition_point(|&other| other > event);
             self.open.insert(after, event);
         } else if bucket - self.at < self.ring.len() as u64 {
@@ -126,49 +132,29 @@ impl Calendar {
         (time & ((1 << self.shift) - 1)) << 32 | u64::from(key)
     }
 
-    /// What [`packed`](Self::packed) made of an event of the open bucket.
+    /// The key of the event that comes after `before` others, if its bucket is open.
     #[inline]
-    fn unpacked(&self, event: u64) -> Event {
-        ((self.at << self.shift) + (event >> 32), event as u32)
+    pub fn ahead(&self, before: usize) -> Option<u32> {
+        let at = self.open.len().checked_sub(before + 1)?;
+        Some(self.open[at] as u32)
     }
 
-    /// The events of the open bucket, from the last to the first, keys in the lower halves.
+    /// Opens the next buckets with events until `least` events are in open ones, as far as such buckets are near.
     #[inline]
-    pub fn open(&self) -> &[u64] {
-        &self.open
-    }
-
-    /// Those of the bucket `after` behind it so far, in no order.
-    #[inline]
-    pub fn bucket(&self, after: u64) -> impl Iterator<Item = u64> {
-        let mut at = self.ring[self.slot(self.at + after)];
-        let chunks = std::iter::from_fn(move || {
-            let chunk = self.chunks.get(at as usize)?;
-            at = chunk.next;
-            Some(&chunk.events[..chunk.count as usize])
-        });
-        chunks.flatten().copied()
-    }
-
-    /// Opens the next bucket with events if all of the one that is open are taken; returns whether it did.
-    #[inline]
-    pub fn turn(&mut self) -> bool {
-        let done = self.open.is_empty();
-        if done {
-            self.advance();
-        }
-        done
+    pub fn turn(&mut self, least: usize) {
+        while self.open.len() < least && self.advance() {}
     }
 
     /// Takes the first event if it is not later than `end`.
     #[inline]
     pub fn pop(&mut self, end: u64) -> Option<Event> {
-        let event = self.unpacked(*self.open.last()?);
-        if event.0 > end {
+        let event = *self.open.last()?;
+        let time = self.since + (event >> 32);
+        if time > end {
             return None;
         }
         self.open.pop();
-        Some(event)
+        Some((time, event as u32))
     }
 
     /// Whether no event is left.
@@ -176,27 +162,42 @@ impl Calendar {
         self.open.is_empty() && self.near == 0 && self.far.is_empty()
     }
 
-    /// Opens the next bucket that has an event.
-    fn advance(&mut self) {
+    /// Opens the next bucket that has an event; returns whether there is one, beside open events one that is near.
+    fn advance(&mut self) -> bool {
         let far = self.far.peek().map(|Reverse(event)| event.0 >> self.shift);
+        let none_open = self.open.is_empty();
         if self.near == 0 {
             match far {
-                None => return,
-                Some(bucket) => self.at = bucket,
+                Some(bucket) if none_open => self.at = bucket,
+                _ => return false,
             }
         } else {
+            let (mut at, most) = (self.at, self.at + self.ring.len() as u64);
             loop {
-                self.at += 1;
-                if far == Some(self.at) || self.ring[self.slot(self.at)] != NONE {
+                at += 1;
+                if far == Some(at) || self.ring[self.slot(at)] != NONE {
                     break;
                 }
+                debug_assert!(at < most);
             }
+            self.at = at;
         }
+        let begin = self.at << self.shift;
+        if none_open {
+            self.since = begin;
+        } else if let Some(&first) = self.open.last() {
+            // Times count from the first open event on, so that they stay small.
+            let passed = first >> 32;
+            self.since += passed;
+            self.open.iter_mut().for_each(|event| *event -= passed << 32);
+        }
+        let later = (begin - self.since) << 32;
         let slot = self.slot(self.at);
         let mut at = std::mem::replace(&mut self.ring[slot], NONE);
         while at != NONE {
             let chunk = &mut self.chunks[at as usize];
-            self.open.extend(&chunk.events[..chunk.count as usize]);
+            let events = &chunk.events[..chunk.count as usize];
+            self.opening.extend(events.iter().map(|event| event + later));
             self.near -= chunk.count as usize;
             let next = std::mem::replace(&mut chunk.next, self.unused);
             self.unused = std::mem::replace(&mut at, next);
@@ -205,9 +206,13 @@ impl Calendar {
             && event.0 >> self.shift <= self.at
         {
             self.far.pop();
-            self.open.push(self.packed(event));
+            self.opening.push((event.0 - self.since) << 32 | u64::from(event.1));
         }
-        self.open.sort_unstable_by(|a, b| b.cmp(a));
+        self.opening.sort_unstable_by(|a, b| b.cmp(a));
+        // The few that were open come first, so they stand last.
+        self.opening.append(&mut self.open);
+        std::mem::swap(&mut self.open, &mut self.opening);
+        true
     }
 }
 
@@ -231,7 +236,7 @@ mod tests {
                     calendar.push(event);
                 }
                 for _ in 0..takes {
-                    calendar.turn();
+                    calendar.turn(1 + ahead as usize % 20);
                     let found = calendar.pop(u64::MAX);
                     prop_assert_eq!(found, naive.pop_first());
                     now = found.map_or(now, |event| event.0);

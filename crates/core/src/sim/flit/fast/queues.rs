@@ -5,11 +5,14 @@ use super::state::Output;
 use crate::ids::{ChannelId, SwitchId};
 use crate::sim::flit::network::{End, Network};
 
-/// First and last packet of each queue, and which queues there are; where those of an output begin stands in [`Output`].
+/// The last packet of each queue, and which queues there are; where those of an output begin stands in [`Output`].
+///
+/// A queue is a ring of packets: the next of its last one is its first. Few have more than one, and half the memory for
+/// where they are is half the pages.
 pub(super) struct Queues {
     lanes: usize,
     /// By output, then input `port` and lane `vl` at `port x lanes + vl`; `NONE`: empty.
-    ends: Vec<(u32, u32)>,
+    last: Vec<u32>,
     /// By output, then lane: inputs that have a packet, a bit each; apart from all else, so that they stay in the cache.
     waiting: Vec<u64>,
     /// By switch: where its ports begin in `channel`, the channels that leave there.
@@ -29,7 +32,7 @@ impl Queues {
                 channel.push(network.output(switch, port).map_or(NONE, |channel| channel.0));
             }
         }
-        let (mut ends, mut waiting) = (0, 0);
+        let (mut last, mut waiting) = (0, 0);
         for (at, output) in outputs.iter_mut().enumerate() {
             let id = ChannelId::from_index(at);
             let inputs = inputs(network, id);
@@ -38,19 +41,19 @@ impl Queues {
                 _ => 0,
             };
             let words = inputs.div_ceil(64).max(1);
-            (output.queues, output.waiting) = (ends as u32, waiting as u32);
+            (output.queues, output.waiting) = (last as u32, waiting as u32);
             (output.ports, output.words) = (ports, words as u8);
-            ends += inputs * lanes;
+            last += inputs * lanes;
             waiting += words * lanes;
         }
-        Queues { lanes, ends: vec![(NONE, NONE); ends], waiting: vec![0; waiting], base, channel }
+        Queues { lanes, last: vec![NONE; last], waiting: vec![0; waiting], base, channel }
     }
 
     /// Bytes that the queues of a network take.
     pub fn memory(network: &Network<'_>) -> u64 {
         let ids = (0..network.channel_count()).map(ChannelId::from_index);
         let of_lane = |inputs: usize| {
-            inputs * size_of::<(u32, u32)>() + inputs.div_ceil(64).max(1) * size_of::<u64>()
+            inputs * size_of::<u32>() + inputs.div_ceil(64).max(1) * size_of::<u64>()
         };
         let queues = ids.map(|id| of_lane(inputs(network, id))).sum::<usize>();
         (queues * network.lanes() + network.channel_count() * size_of::<u32>()) as u64
@@ -68,22 +71,22 @@ impl Queues {
         self.channel[output.ports as usize + usize::from(port)] as usize ^ 1
     }
 
-    /// The first and last packet of a queue.
+    /// The last packet of a queue; `NONE`: it is empty.
     #[inline]
-    pub fn ends(&mut self, output: &Output, port: u8, vl: u8) -> &mut (u32, u32) {
+    pub fn last(&self, output: &Output, port: u8, vl: u8) -> &u32 {
+        &self.last[self.at(output, port, vl)]
+    }
+
+    #[inline]
+    pub fn last_mut(&mut self, output: &Output, port: u8, vl: u8) -> &mut u32 {
         let at = self.at(output, port, vl);
-        &mut self.ends[at]
+        &mut self.last[at]
     }
 
+    /// Where inputs with packets for an output are noted.
     #[inline]
-    pub fn first(&self, output: &Output, port: u8, vl: u8) -> u32 {
-        self.ends[self.at(output, port, vl)].0
-    }
-
-    /// Where a queue is kept.
-    #[inline]
-    pub fn slot(&self, output: &Output, port: u8, vl: u8) -> &(u32, u32) {
-        &self.ends[self.at(output, port, vl)]
+    pub fn waiting(&self, output: &Output) -> &u64 {
+        &self.waiting[output.waiting as usize]
     }
 
     #[inline]
