@@ -8,12 +8,11 @@
 
 use std::sync::Arc;
 
-use super::PairLoad;
 use super::channel_lines::{Around, ChannelLines, Run};
 use super::sliding::Chain;
+use super::{Pair, PairLoad};
 use crate::grid::Grid;
 use crate::ids::NodeId;
-use crate::load::Pair;
 use crate::rng::Stream;
 
 /// Messages on each channel of a grid with `Q` dimensions.
