@@ -20,8 +20,8 @@ from mpi_jobs.job import run_job  # noqa: E402
 from mpi_jobs.measured import measured  # noqa: E402  the tests' way to compile and run
 from mpi_jobs.parts import Parts, build  # noqa: E402
 
-REPEATS = 7
-RECOVERIES = 20
+REPEATS = 3
+RECOVERIES = 15
 RANKS = (2, 4, 8)
 LARGEST = 32768
 CASES: dict[str, tuple[bool, tuple[str, ...]]] = {

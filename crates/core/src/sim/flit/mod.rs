@@ -22,6 +22,7 @@ mod run;
 pub mod source;
 pub mod sources;
 mod stop;
+mod watch;
 
 pub use latency::Latencies;
 pub use network::{Network, NetworkError};

@@ -5,8 +5,9 @@ use super::fast::{self, Counts, Fast};
 use super::latency::Latencies;
 use super::network::Network;
 use super::options::FlitOptions;
-use super::source::{Consumed, Delivery, Demand, Next, Observer, Send, Source};
+use super::source::{Delivery, Demand, Next, Send, Source};
 use super::stop::{Batches, Looks};
+use super::watch::Watch;
 use crate::units::Picos;
 use crate::workload::schedule::Stuck;
 
@@ -75,8 +76,7 @@ pub struct FlitRun {
 #[must_use]
 pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand) -> u64 {
     let ranks = network.rank_count();
-    let (_, sources) = Watch::watched(ranks);
-    let watch = ranks * (sources * size_of::<u32>() + 2 * size_of::<u64>());
+    let watch = Watch::memory(ranks) + ranks * size_of::<u64>();
     let latencies = Latencies::MEMORY * MOST_PARTS;
     fast::memory_bound(network, options, demand)
         + Batches::memory(ranks)
@@ -145,6 +145,7 @@ pub fn simulate<S: Source>(
             break if told { FlitOutcome::Saturated } else { FlitOutcome::CutShort };
         }
     };
+    fast.observer_mut().finish();
     let counts = fast.counts();
     assert_eq!(counts.flits, counts.consumed_flits + fast.held_flits(), "flits were lost or made");
     let Metered { last, unrouted, ref mut latencies, .. } = *fast.source_mut();
@@ -243,46 +244,5 @@ impl<S: Source> Source for Metered<S> {
 
     fn stuck(&self) -> Option<Stuck> {
         self.source.stuck()
-    }
-}
-
-/// Counts payload, and checks that packets of a pair arrive in the order they were sent; of large machines those of some
-/// sources.
-struct Watch {
-    /// Payload by rank since it was last looked at.
-    received: Vec<u64>,
-    /// Every so many-th source is watched.
-    stride: u32,
-    sources: usize,
-    /// By target and watched source: one more than the number of the last packet.
-    next: Vec<u32>,
-}
-
-impl Watch {
-    const MOST_PAIRS: usize = 1 << 22;
-
-    fn new(ranks: usize) -> Self {
-        let (stride, sources) = Watch::watched(ranks);
-        Watch { received: vec![0; ranks], stride, sources, next: vec![0; ranks * sources] }
-    }
-
-    /// Every how many-th source is watched, and how many that are.
-    fn watched(ranks: usize) -> (u32, usize) {
-        let stride = (ranks * ranks).div_ceil(Self::MOST_PAIRS).max(1);
-        (stride as u32, ranks.div_ceil(stride))
-    }
-}
-
-impl Observer for Watch {
-    #[inline]
-    fn consumed(&mut self, consumed: Consumed) {
-        let Consumed { target, packet, bytes, .. } = consumed;
-        self.received[target as usize] += bytes;
-        if packet.source.is_multiple_of(self.stride) {
-            let source = (packet.source / self.stride) as usize;
-            let next = &mut self.next[target as usize * self.sources + source];
-            assert!(packet.number >= *next, "packets of a pair overtook each other");
-            *next = packet.number.wrapping_add(1);
-        }
     }
 }

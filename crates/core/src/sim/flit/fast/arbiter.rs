@@ -139,12 +139,12 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let credit = self.lanes.credit(channel, vl, now);
         let lane = self.lanes.of_mut(channel, vl);
         let last = self.queues.last_mut(output, input, vl);
-        let first = self.packets[*last as usize].next;
+        let first = self.behind[*last as usize];
         if first == *last {
             *last = NONE;
             self.queues.mark(output, input, vl, false);
         } else {
-            self.packets[*last as usize].next = self.packets[first as usize].next;
+            self.behind[*last as usize] = self.behind[first as usize];
         }
         let packet = &mut self.packets[first as usize];
         let (flits, end, stage) = (packet.flits, packet.flits - 1, common.stage(output));
@@ -152,18 +152,18 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let granted = packet.there.through(stage.input_latency, now, stage.pace, end, paces);
         let done = granted.time(end, paces);
         packet.there = granted.delayed(stage.output_latency);
-        packet.next = NONE;
         let (name, came_vl, host) = (packet.name, packet.came_vl, output.host);
         lane.last_input = input;
         assert!(flits <= credit, "credits are negative");
         lane.sent = lane.sent.wrapping_add(flits);
         output.free_at = done + paces.ps(stage.pace);
         output.queued += flits;
+        self.behind[first as usize] = NONE;
         let before = std::mem::replace(&mut output.last, first);
         if output.first == NONE {
             output.first = first;
         } else {
-            self.packets[before as usize].next = first;
+            self.behind[before as usize] = first;
         }
         let (more, free_at) = (output.busy != 0, output.free_at);
         self.observer.granted(Picos(now), ChannelId(channel as u32), name);

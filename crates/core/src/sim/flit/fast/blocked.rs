@@ -37,7 +37,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let mut at = self.outputs[channel].first;
         while at != NONE {
             let packet = &self.packets[at as usize];
-            at = packet.next;
+            at = self.behind[at as usize];
             let buffer = (ChannelId(channel as u32), packet.vl);
             let Head::Switch(switch, port) = self.heads[channel] else {
                 found.push(Waiting { buffer, next: buffer, can_go: true });

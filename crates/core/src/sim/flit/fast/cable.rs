@@ -222,7 +222,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let (flits, last) = (packet.flits, packet.flits - 1);
         let sent = packet.there.through(0, start, output.flit, last, &common.paces);
         let end = sent.time(last, &common.paces) + common.paces.ps(output.flit);
-        output.first = packet.next;
+        output.first = self.behind[first as usize];
         output.starts(&mut self.rare[channel], sent, flits, end);
         // Until now the cable was idle at every tick, or has decided.
         output.credit_tick = due;
@@ -259,11 +259,11 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let output = &mut self.outputs[channel];
         let before = std::mem::replace(self.queues.last_mut(output, port, vl), packet);
         if before != NONE {
-            let first = std::mem::replace(&mut self.packets[before as usize].next, packet);
-            self.packets[packet as usize].next = first;
+            let first = std::mem::replace(&mut self.behind[before as usize], packet);
+            self.behind[packet as usize] = first;
             return;
         }
-        self.packets[packet as usize].next = packet;
+        self.behind[packet as usize] = packet;
         self.queues.mark(output, port, vl, true);
         let there = head + self.common.stage(output).input_latency;
         self.wake(channel, there);

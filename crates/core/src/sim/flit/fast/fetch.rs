@@ -99,7 +99,10 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     fn fetch_inputs(&self, mut hint: Hint) -> Hint {
         let channel = (hint.key & CHANNEL) as usize;
         match hint.key & !CHANNEL {
-            ARBITRATE => fetch(self.queues.waiting(&self.outputs[channel])),
+            ARBITRATE => {
+                fetch(self.queues.waiting(&self.outputs[channel]));
+                self.fetch_told(channel);
+            }
             CABLE => {
                 let output = &self.outputs[channel];
                 hint.packet = output.first;
@@ -138,15 +141,10 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
                     self.outputs[from ^ 1].input.fetch(fetch);
                     self.lanes.fetch(from, fetch);
                 }
-                self.fetch_told(channel);
+                self.fetch_front(channel ^ 1);
             }
-            CONSUME => {
-                if let Head::Sink(sink) = self.heads[channel]
-                    && let Some(front) = self.sinks[sink as usize].packets.front()
-                {
-                    fetch(front);
-                }
-            }
+            CABLE => self.fetch_front(channel ^ 1),
+            CONSUME => self.fetch_front(channel),
             _ => {}
         }
         hint
@@ -159,19 +157,19 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         match hint.key & !CHANNEL {
             ARBITRATE => {
                 let output = &self.outputs[channel];
-                // That of a queue of one is its first as well.
-                let packet = *self.queues.last(output, hint.input, hint.vl);
+                let packet = self.first(output, hint.input, hint.vl);
                 self.fetch_packet_at(packet);
                 if output.first == NONE {
                     // Behind others in the output buffer, it would not go on at once.
                     hint.packet = packet;
                 }
+                self.fetch_consumed(channel ^ 1);
+            }
+            CABLE => {
+                self.fetch_consumed(channel ^ 1);
             }
             CONSUME => {
-                if let Head::Sink(sink) = self.heads[channel]
-                    && let Some(&(packet, _)) = self.sinks[sink as usize].packets.front()
-                {
-                    self.fetch_packet_at(packet);
+                if let Some(packet) = self.fetch_consumed(channel) {
                     fetch(&self.ends[packet as usize]);
                 }
             }
@@ -202,9 +200,8 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         match self.heads[(hint.key & CHANNEL) as usize] {
             Head::Switch(switch, port) => {
                 let (out, vl) = self.network.next(switch, port, packet.lid, packet.sl);
-                let output = &self.outputs[self.queues.output(switch, out)];
-                output.fetch_arbiter(fetch);
-                fetch(self.queues.last(output, port, vl));
+                self.outputs[self.queues.output(switch, out)].fetch_arbiter(fetch);
+                fetch(self.queues.last_at(switch, out, port, vl));
             }
             Head::Sink(sink) => {
                 if let Some(back) = self.sinks[sink as usize].packets.back() {
@@ -227,8 +224,30 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     fn fetch_told(&self, channel: usize) {
         let output = &self.outputs[channel];
         if output.leaves_at < self.now {
-            output.input.fetch(fetch);
+            match self.heads[channel ^ 1] {
+                Head::Sink(sink) => fetch(&self.sinks[sink as usize]),
+                _ => output.input.fetch(fetch),
+            }
             self.lanes.fetch(channel ^ 1, fetch);
         }
+    }
+
+    /// Where a channel's sink, if it leads to one, notes the packet that it consumes.
+    #[inline]
+    fn fetch_front(&self, channel: usize) {
+        if let Head::Sink(sink) = self.heads[channel]
+            && let Some(front) = self.sinks[sink as usize].packets.front()
+        {
+            fetch(front);
+        }
+    }
+
+    /// That packet.
+    #[inline]
+    fn fetch_consumed(&self, channel: usize) -> Option<u32> {
+        let Head::Sink(sink) = self.heads[channel] else { return None };
+        let &(packet, _) = self.sinks[sink as usize].packets.front()?;
+        self.fetch_packet_at(packet);
+        Some(packet)
     }
 }

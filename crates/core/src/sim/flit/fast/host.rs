@@ -1,7 +1,7 @@
 //! Hosts: what they make, and what they consume.
 
 use super::state::Head;
-use super::{CONSUME, Ends, Fast, NEVER, NONE, Observer, Packet, Source, TIMER};
+use super::{CONSUME, Ends, Fast, NEVER, Observer, Packet, Source, TIMER};
 use crate::sim::flit::network::Way;
 use crate::sim::flit::profile::Profile;
 use crate::sim::flit::source::{Consumed, Delivery, Next, PacketName};
@@ -45,7 +45,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         host.waits = true;
         let there = Profile::steady(first + self.common.host_latency, pace);
         let Way { injection, lid, sl, vl } = way;
-        let packet = Packet { there, lid, name, flits, next: NONE, sl, vl, came_vl: vl };
+        let packet = Packet { there, lid, name, flits, sl, vl, came_vl: vl };
         let ends = Ends { send, began: host.began };
         let packet = self.add_packet(packet, (left <= bytes).then_some(ends));
         self.enqueue(injection.index(), 0, vl, packet, there.head);

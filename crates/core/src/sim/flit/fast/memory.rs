@@ -39,7 +39,8 @@ pub fn most_packets(network: &Network<'_>, options: &FlitOptions, demand: Demand
 pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand) -> u64 {
     let (lanes, channels) = (network.lanes(), network.channel_count());
     // Each in its slot, in the list of free slots, and before a sink.
-    let packet = size_of::<Packet>() + size_of::<Option<Ends>>() + 2 * size_of::<u64>();
+    let packet =
+        size_of::<Packet>() + size_of::<u32>() + size_of::<Option<Ends>>() + 2 * size_of::<u64>();
     let channel = size_of::<Output>()
         + size_of::<Rare>()
         + size_of::<Head>()

@@ -49,6 +49,9 @@ pub struct Fast<'n, S, O> {
     calendar: Calendar,
     ahead: Ahead,
     packets: Vec<Packet>,
+    /// By packet: the one behind it; the last of a queue points to the first. Apart from the rest, so that they stay in
+    /// the cache: who joins or leaves a queue touches the packets at both its ends.
+    behind: Vec<u32>,
     /// By packet: the message that ends with it.
     ends: Vec<Option<Ends>>,
     unused: Vec<u32>,
@@ -93,8 +96,6 @@ struct Packet {
     lid: Lid,
     name: PacketName,
     flits: u32,
-    /// The one behind it; the last of a queue points to the first.
-    next: u32,
     sl: u8,
     /// Lane on the channel it goes to next, and on the one it came by.
     vl: u8,
@@ -148,6 +149,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
             calendar: Calendar::new(channels),
             ahead: Ahead::default(),
             packets: Vec::new(),
+            behind: Vec::new(),
             ends: Vec::new(),
             unused: Vec::new(),
             least_flits: u32::MAX,
@@ -172,6 +174,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
     pub fn reserve(&mut self, packets: u64) {
         let more = packets.saturating_sub(self.packets.len() as u64) as usize;
         self.packets.reserve_exact(more);
+        self.behind.reserve_exact(more);
         self.ends.reserve_exact(more);
         self.unused.reserve_exact(more);
     }
@@ -222,7 +225,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
     #[inline]
     fn first(&self, output: &Output, port: u8, vl: u8) -> u32 {
         let last = *self.queues.last(output, port, vl);
-        self.packets.get(last as usize).map_or(NONE, |last| last.next)
+        self.behind.get(last as usize).copied().unwrap_or(NONE)
     }
 
     /// Flits that were granted a channel and have not left the buffer at its end as a whole packet, nor been granted the next.
@@ -265,6 +268,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
             }
             None => {
                 self.packets.push(packet);
+                self.behind.push(NONE);
                 self.ends.push(ends);
                 (self.packets.len() - 1) as u32
             }

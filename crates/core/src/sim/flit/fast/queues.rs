@@ -15,38 +15,44 @@ pub(super) struct Queues {
     last: Vec<u32>,
     /// By output, then lane: inputs that have a packet, a bit each; apart from all else, so that they stay in the cache.
     waiting: Vec<u64>,
-    /// By switch: where its ports begin in `channel`, the channels that leave there.
+    /// By switch: where its ports begin in `ports`.
     base: Vec<u32>,
-    channel: Vec<u32>,
+    ports: Vec<Port>,
+}
+
+/// A port of a switch: the channel that leaves there, and where its queues begin; `NONE`: there is none.
+struct Port {
+    channel: u32,
+    queues: u32,
 }
 
 impl Queues {
     /// Empty queues; notes in `outputs` where those of each begin.
     pub fn new(network: &Network<'_>, outputs: &mut [Output]) -> Self {
         let lanes = network.lanes();
-        let (mut base, mut channel) = (Vec::new(), Vec::new());
+        let (mut base, mut ports) = (Vec::new(), Vec::new());
+        let port = |channel| Port { channel, queues: NONE };
         for switch in (0..network.switch_count() as u32).map(SwitchId) {
-            base.push(channel.len() as u32);
-            channel.push(NONE);
-            for port in 1..=network.radix(switch) {
-                channel.push(network.output(switch, port).map_or(NONE, |channel| channel.0));
-            }
+            base.push(ports.len() as u32);
+            ports.push(port(NONE));
+            let channel = |at| network.output(switch, at).map_or(NONE, |channel| channel.0);
+            ports.extend((1..=network.radix(switch)).map(channel).map(port));
         }
         let (mut last, mut waiting) = (0, 0);
         for (at, output) in outputs.iter_mut().enumerate() {
             let id = ChannelId::from_index(at);
             let inputs = inputs(network, id);
-            let ports = match network.tail(id) {
-                End::Switch(switch, _) => base[switch.index()],
-                _ => 0,
-            };
             let words = inputs.div_ceil(64).max(1);
             (output.queues, output.waiting) = (last as u32, waiting as u32);
-            (output.ports, output.words) = (ports, words as u8);
+            output.words = words as u8;
+            if let End::Switch(switch, port) = network.tail(id) {
+                output.ports = base[switch.index()];
+                ports[output.ports as usize + usize::from(port)].queues = output.queues;
+            }
             last += inputs * lanes;
             waiting += words * lanes;
         }
-        Queues { lanes, last: vec![NONE; last], waiting: vec![0; waiting], base, channel }
+        Queues { lanes, last: vec![NONE; last], waiting: vec![0; waiting], base, ports }
     }
 
     /// Bytes that the queues of a network take.
@@ -56,19 +62,30 @@ impl Queues {
             inputs * size_of::<u32>() + inputs.div_ceil(64).max(1) * size_of::<u64>()
         };
         let queues = ids.map(|id| of_lane(inputs(network, id))).sum::<usize>();
-        (queues * network.lanes() + network.channel_count() * size_of::<u32>()) as u64
+        (queues * network.lanes() + network.channel_count() * size_of::<Port>()) as u64
     }
 
     /// The channel that leaves a switch by a port.
     #[inline]
     pub fn output(&self, switch: SwitchId, port: u8) -> usize {
-        self.channel[self.base[switch.index()] as usize + usize::from(port)] as usize
+        self.port(switch, port).channel as usize
+    }
+
+    #[inline]
+    fn port(&self, switch: SwitchId, port: u8) -> &Port {
+        &self.ports[self.base[switch.index()] as usize + usize::from(port)]
+    }
+
+    /// The last packet from an input of a switch to a port and lane, found without a look at the output.
+    #[inline]
+    pub fn last_at(&self, switch: SwitchId, out: u8, input: u8, vl: u8) -> &u32 {
+        &self.last[self.within(self.port(switch, out).queues, input, vl)]
     }
 
     /// The channel that arrives at an input of the switch of an output.
     #[inline]
     pub fn input(&self, output: &Output, port: u8) -> usize {
-        self.channel[output.ports as usize + usize::from(port)] as usize ^ 1
+        self.ports[output.ports as usize + usize::from(port)].channel as usize ^ 1
     }
 
     /// The last packet of a queue; `NONE`: it is empty.
@@ -91,7 +108,12 @@ impl Queues {
 
     #[inline]
     fn at(&self, output: &Output, port: u8, vl: u8) -> usize {
-        output.queues as usize + usize::from(port) * self.lanes + usize::from(vl)
+        self.within(output.queues, port, vl)
+    }
+
+    #[inline]
+    fn within(&self, queues: u32, port: u8, vl: u8) -> usize {
+        queues as usize + usize::from(port) * self.lanes + usize::from(vl)
     }
 
     /// Notes whether an input has a packet for a lane of an output.

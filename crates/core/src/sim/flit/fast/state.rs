@@ -103,7 +103,6 @@ pub(super) struct Output {
     pub waits_room: u16,
     pub words: u8,
     pub host: bool,
-    pub flit: Pace,
     /// Which of the two packets started first.
     older: u8,
     /// Which of them came by a slower point and still feel it.
@@ -112,6 +111,7 @@ pub(super) struct Output {
     cable: CableLine,
     pub cable_free: u64,
     pub cable_at: u64,
+    pub flit: Pace,
     /// The first and the last packet that have been granted and not started.
     pub first: u32,
     pub last: u32,
@@ -154,12 +154,12 @@ impl Output {
             waits_room: 0,
             words: 0,
             host: !matches!(network.tail(channel), End::Switch(..)),
-            flit: if flit_ps == 0 { Pace::default() } else { network.paces().of(flit_ps) },
             older: 0,
             sent_uneven: [false; 2],
             cable: CableLine,
             cable_free: 0,
             cable_at: NEVER,
+            flit: if flit_ps == 0 { Pace::default() } else { network.paces().of(flit_ps) },
             first: NONE,
             last: NONE,
             credit_tick: 0,
