@@ -102,20 +102,22 @@ impl Profile {
         let head = start.max(came);
         let waited = head - came;
         let mut out = Profile::steady(head, pace);
-        let own = std::iter::once((self.pace, 0));
-        for (term, before) in own.chain(self.slower()) {
-            if term <= pace {
-                continue;
-            }
-            let before = waited + u64::from(before);
-            // A term that the last flit does not feel is felt by none.
-            if before < (paces.ps(term) - paces.ps(pace)) * u64::from(last) {
-                let at = usize::from(out.slower);
-                (out.terms[at], out.before[at]) = (term, before as u32);
-                out.slower += 1;
-            }
+        out.came_by(self.pace, waited, last, paces);
+        for (term, before) in self.slower() {
+            out.came_by(term, waited + u64::from(before), last, paces);
         }
         out
+    }
+
+    /// Adds a point that it came through, which let the first flit pass so long before it passes here.
+    #[inline(always)]
+    fn came_by(&mut self, term: Pace, before: u64, last: u32, paces: &Paces) {
+        // A term that the last flit does not feel is felt by none.
+        if term > self.pace && before < (paces.ps(term) - paces.ps(self.pace)) * u64::from(last) {
+            let at = usize::from(self.slower);
+            (self.terms[at], self.before[at]) = (term, before as u32);
+            self.slower += 1;
+        }
     }
 
     /// The same, later by `delay`.

@@ -1,5 +1,6 @@
 //! Arbiters: which packet goes next.
 
+use super::queues::Queue;
 use super::state::Leaving;
 use super::{Fast, NEVER, NONE, Observer, Source};
 use crate::ids::ChannelId;
@@ -93,6 +94,10 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
                 return None;
             }
             from = usize::from(input) + 1;
+            if !host && let Some(freed) = self.fed_until(channel, input) {
+                look.again = look.again.min(freed);
+                continue;
+            }
             let packet = &self.packets[self.first(output, input, vl) as usize];
             let (there, flits) = (packet.there.head + latency, packet.flits);
             if there > self.now {
@@ -101,8 +106,6 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
                 self.wait_for_credit(channel, vl, look);
             } else if room <= flits {
                 look.need = look.need.min(flits);
-            } else if !host && let Some(freed) = self.fed_until(channel, input) {
-                look.again = look.again.min(freed);
             } else {
                 return Some(input);
             }
@@ -118,8 +121,8 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     #[inline]
     fn fed_until(&self, channel: usize, input: u8) -> Option<u64> {
         let from = self.queues.input(&self.outputs[channel], input);
-        let (feeds, first) = self.outputs[from ^ 1].input.feeds(&self.rare[from ^ 1], self.now);
-        (feeds >= self.common.speedup).then_some(first)
+        let freed = self.fed_until[from];
+        (freed > self.now).then_some(freed)
     }
 
     /// Forgets packets that have left the buffer at the end of a channel.
@@ -138,13 +141,13 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
         let output = &mut self.outputs[channel];
         let credit = self.lanes.credit(channel, vl, now);
         let lane = self.lanes.of_mut(channel, vl);
-        let last = self.queues.last_mut(output, input, vl);
-        let first = self.behind[*last as usize];
-        if first == *last {
-            *last = NONE;
+        let queue = self.queues.of_mut(output, input, vl);
+        let first = queue.first;
+        if first == queue.last {
+            *queue = Queue::EMPTY;
             self.queues.mark(output, input, vl, false);
         } else {
-            self.behind[*last as usize] = self.behind[first as usize];
+            queue.first = self.behind[first as usize];
         }
         let packet = &mut self.packets[first as usize];
         let (flits, end, stage) = (packet.flits, packet.flits - 1, common.stage(output));
@@ -178,7 +181,12 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             self.settle(from ^ 1, now);
             self.expire(from);
             let leaving = Leaving { profile: granted, flits, vl: came_vl, last: done };
-            self.outputs[from ^ 1].input.leaves(&mut self.rare[from ^ 1], leaving);
+            let (input, rare) = (&mut self.outputs[from ^ 1].input, &mut self.rare[from ^ 1]);
+            input.leaves(rare, leaving);
+            let (feeds, first) = input.feeds(rare, now);
+            if feeds >= self.common.speedup {
+                self.fed_until[from] = first;
+            }
             self.buffer_changes(from ^ 1, now);
         }
         // Behind another packet it waits until the cable is looked at for that one.

@@ -46,7 +46,7 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             let (out, vl) = self.network.next(switch, port, packet.lid, packet.sl);
             let next = self.queues.output(switch, out);
             // Behind others it goes no earlier than they do.
-            if *self.queues.last(&self.outputs[next], port, vl) == NONE {
+            if self.queues.of(&self.outputs[next], port, vl).first == NONE {
                 let can_go = self.will_fit(next, vl, packet.flits);
                 found.push(Waiting { buffer, next: (ChannelId(next as u32), vl), can_go });
             }

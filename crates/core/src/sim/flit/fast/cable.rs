@@ -257,13 +257,13 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
     /// Appends a packet to a queue of the arbiter of `channel`.
     pub(super) fn enqueue(&mut self, channel: usize, port: u8, vl: u8, packet: u32, head: u64) {
         let output = &mut self.outputs[channel];
-        let before = std::mem::replace(self.queues.last_mut(output, port, vl), packet);
-        if before != NONE {
-            let first = std::mem::replace(&mut self.behind[before as usize], packet);
-            self.behind[packet as usize] = first;
+        let queue = self.queues.of_mut(output, port, vl);
+        let before = std::mem::replace(&mut queue.last, packet);
+        if queue.first != NONE {
+            self.behind[before as usize] = packet;
             return;
         }
-        self.behind[packet as usize] = packet;
+        queue.first = packet;
         self.queues.mark(output, port, vl, true);
         let there = head + self.common.stage(output).input_latency;
         self.wake(channel, there);

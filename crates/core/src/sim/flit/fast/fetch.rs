@@ -134,10 +134,17 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
                 let next = |from| self.queues.next_input(output, vl, from);
                 let Some(input) = next(after).or_else(|| next(0)) else { return Hint::default() };
                 (hint.input, hint.vl) = (input, vl);
-                fetch(self.queues.last(output, input, vl));
+                if self.lanes.last_credit(channel, vl) < self.common.mtu_flits {
+                    // It may have to catch up with flow control first.
+                    let back = &self.outputs[channel ^ 1];
+                    back.fetch_cable(fetch);
+                    back.input.fetch(fetch);
+                }
+                fetch(self.queues.of(output, input, vl));
                 if !output.host {
                     let from = self.queues.input(output, input);
                     self.outputs[from ^ 1].fetch_cable(fetch);
+                    fetch(&self.fed_until[from]);
                     self.outputs[from ^ 1].input.fetch(fetch);
                     self.lanes.fetch(from, fetch);
                 }
@@ -201,7 +208,9 @@ impl<S: Source, O: Observer> Fast<'_, S, O> {
             Head::Switch(switch, port) => {
                 let (out, vl) = self.network.next(switch, port, packet.lid, packet.sl);
                 self.outputs[self.queues.output(switch, out)].fetch_arbiter(fetch);
-                fetch(self.queues.last_at(switch, out, port, vl));
+                let (queue, mark) = self.queues.of_port(switch, out, port, vl);
+                fetch(queue);
+                fetch(mark);
             }
             Head::Sink(sink) => {
                 if let Some(back) = self.sinks[sink as usize].packets.back() {

@@ -78,6 +78,13 @@ impl Lanes {
         limit.wrapping_sub(lane.sent)
     }
 
+    /// Flits that may be sent once all flow control on the way has arrived.
+    #[inline]
+    pub fn last_credit(&self, channel: usize, vl: u8) -> u32 {
+        let lane = self.of(channel, vl);
+        lane.told.wrapping_sub(lane.sent)
+    }
+
     /// When the next flow control arrives that is on the way; `NEVER`: none is.
     pub fn next_credit(&self, channel: usize, vl: u8, now: u64) -> u64 {
         let slot = channel * self.count + usize::from(vl);

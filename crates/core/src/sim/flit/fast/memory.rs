@@ -45,7 +45,8 @@ pub fn memory_bound(network: &Network<'_>, options: &FlitOptions, demand: Demand
         + size_of::<Rare>()
         + size_of::<Head>()
         + size_of::<Turns>()
-        + size_of::<bool>();
+        + size_of::<bool>()
+        + size_of::<u64>();
     // An arbiter and a cable each wait for one moment; some more were given up for earlier ones.
     let events = 6 * channels;
     let rank = size_of::<Host>() + size_of::<Sink>() + 16 * size_of::<u64>();

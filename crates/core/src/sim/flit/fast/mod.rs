@@ -49,8 +49,8 @@ pub struct Fast<'n, S, O> {
     calendar: Calendar,
     ahead: Ahead,
     packets: Vec<Packet>,
-    /// By packet: the one behind it; the last of a queue points to the first. Apart from the rest, so that they stay in
-    /// the cache: who joins or leaves a queue touches the packets at both its ends.
+    /// By packet: the one behind it in its queue, if it is not the last. Apart from the rest, so that who joins a queue
+    /// does not touch the packet before it.
     behind: Vec<u32>,
     /// By packet: the message that ends with it.
     ends: Vec<Option<Ends>>,
@@ -64,6 +64,8 @@ pub struct Fast<'n, S, O> {
     heads: Vec<Head>,
     sinks: Vec<Sink>,
     lanes: Lanes,
+    /// By channel: until when the buffer at its end feeds as many outputs as it can; apart, so that it stays in the cache.
+    fed_until: Vec<u64>,
     queues: Queues,
     /// Ranks to ask for a message: kept for its memory.
     ready: Vec<u32>,
@@ -160,6 +162,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
             heads,
             sinks,
             lanes: Lanes::new(channels, network.lanes()),
+            fed_until: vec![0; channels],
             ready: Vec::new(),
             counts: Counts::default(),
         };
@@ -224,8 +227,7 @@ impl<'n, S: Source, O: Observer> Fast<'n, S, O> {
     /// The first packet of a queue; `NONE`: it is empty.
     #[inline]
     fn first(&self, output: &Output, port: u8, vl: u8) -> u32 {
-        let last = *self.queues.last(output, port, vl);
-        self.behind.get(last as usize).copied().unwrap_or(NONE)
+        self.queues.of(output, port, vl).first
     }
 
     /// Flits that were granted a channel and have not left the buffer at its end as a whole packet, nor been granted the next.

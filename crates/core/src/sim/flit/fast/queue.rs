@@ -8,6 +8,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use prefetch_index::prefetch_index;
+
 /// Something to look at: when, and what.
 pub type Event = (u64, u32);
 
@@ -21,9 +23,11 @@ pub struct Calendar {
     at: u64,
     /// Where the first open bucket begins: times of open events count from there.
     since: u64,
-    /// By bucket, as many as a power of two: its first chunk.
+    /// By bucket, as many as a power of two: its first chunk and how full that is, so that adding reads no chunk.
     ring: Vec<u32>,
     chunks: Vec<Chunk>,
+    /// By chunk: the one behind it.
+    behind: Vec<u32>,
     /// The first chunk that is in no bucket; the others follow.
     unused: u32,
     shift: u32,
@@ -35,15 +39,15 @@ pub struct Calendar {
 /// A cache line of events of one bucket: time since it begins, then key, in one number.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
-struct Chunk {
-    events: [u64; CHUNK],
-    next: u32,
-    count: u32,
-}
+struct Chunk([u64; CHUNK as usize]);
 
-const CHUNK: usize = 7;
+const CHUNK: u32 = 8;
 
-/// No chunk.
+/// The first chunk of a bucket and, in the last bits, how many events are in it; the chunks behind are full.
+const COUNT_BITS: u32 = 4;
+const COUNT: u32 = (1 << COUNT_BITS) - 1;
+
+/// No chunk; as a count it is more than fit.
 const NONE: u32 = u32::MAX;
 
 impl Calendar {
@@ -54,9 +58,10 @@ impl Calendar {
     pub fn memory(pending: usize, events: usize) -> u64 {
         // Each bucket may have a chunk that is not full.
         let buckets = 1 << (Self::AHEAD - Self::shift(pending));
-        let chunks = events.div_ceil(CHUNK) + buckets;
+        let chunks = events.div_ceil(CHUNK as usize) + buckets;
         let far = events * size_of::<Event>();
-        (2 * (chunks * size_of::<Chunk>() + far) + buckets * size_of::<u32>()) as u64
+        (2 * (chunks * (size_of::<Chunk>() + size_of::<u32>()) + far) + buckets * size_of::<u32>())
+            as u64
     }
 
     /// Time of a bucket, as a power of two: a handful of events each; 2^20 ps are a microsecond.
@@ -74,6 +79,7 @@ impl Calendar {
             since: 0,
             ring: vec![NONE; 1 << (Self::AHEAD - shift)],
             chunks: Vec::new(),
+            behind: Vec::new(),
             unused: NONE,
             shift,
             near: 0,
@@ -93,31 +99,29 @@ impl Calendar {
         } else if bucket - self.at < self.ring.len() as u64 {
             let event = self.packed(event);
             let slot = self.slot(bucket);
-            let first = self.ring[slot];
-            let chunk = match self.chunks.get(first as usize) {
-                Some(chunk) if (chunk.count as usize) < CHUNK => &mut self.chunks[first as usize],
-                _ => self.prepend_chunk(slot),
-            };
-            chunk.events[chunk.count as usize] = event;
-            chunk.count += 1;
+            let mut first = self.ring[slot];
+            if first & COUNT >= CHUNK {
+                first = self.prepend_chunk(first);
+            }
+            self.chunks[(first >> COUNT_BITS) as usize].0[(first & COUNT) as usize] = event;
+            self.ring[slot] = first + 1;
             self.near += 1;
         } else {
             self.far.push(Reverse(event));
         }
     }
 
-    /// Puts an empty chunk before the others of a bucket.
-    fn prepend_chunk(&mut self, slot: usize) -> &mut Chunk {
-        let chunk = Chunk { next: self.ring[slot], ..Chunk::default() };
+    /// Puts an empty chunk before the others of a bucket; returns how the bucket begins then.
+    fn prepend_chunk(&mut self, first: u32) -> u32 {
+        let behind = if first == NONE { NONE } else { first >> COUNT_BITS };
         let at = self.unused;
         if at == NONE {
-            self.ring[slot] = self.chunks.len() as u32;
-            self.chunks.push(chunk);
-        } else {
-            self.ring[slot] = at;
-            self.unused = std::mem::replace(&mut self.chunks[at as usize], chunk).next;
+            self.chunks.push(Chunk::default());
+            self.behind.push(behind);
+            return (self.chunks.len() as u32 - 1) << COUNT_BITS;
         }
-        &mut self.chunks[self.ring[slot] as usize]
+        self.unused = std::mem::replace(&mut self.behind[at as usize], behind);
+        at << COUNT_BITS
     }
 
     /// Where a bucket of the near future is.
@@ -162,6 +166,17 @@ impl Calendar {
         self.open.is_empty() && self.near == 0 && self.far.is_empty()
     }
 
+    /// Has the chunks of a bucket fetched.
+    #[inline]
+    fn fetch_bucket(&self, bucket: u64) {
+        let first = self.ring[self.slot(bucket)];
+        let mut at = if first == NONE { NONE } else { first >> COUNT_BITS };
+        while at != NONE {
+            prefetch_index(&self.chunks, at as usize);
+            at = self.behind[at as usize];
+        }
+    }
+
     /// Opens the next bucket that has an event; returns whether there is one, beside open events one that is near.
     fn advance(&mut self) -> bool {
         let far = self.far.peek().map(|Reverse(event)| event.0 >> self.shift);
@@ -193,15 +208,19 @@ impl Calendar {
         }
         let later = (begin - self.since) << 32;
         let slot = self.slot(self.at);
-        let mut at = std::mem::replace(&mut self.ring[slot], NONE);
-        while at != NONE {
-            let chunk = &mut self.chunks[at as usize];
-            let events = &chunk.events[..chunk.count as usize];
-            self.opening.extend(events.iter().map(|event| event + later));
-            self.near -= chunk.count as usize;
-            let next = std::mem::replace(&mut chunk.next, self.unused);
-            self.unused = std::mem::replace(&mut at, next);
+        let first = std::mem::replace(&mut self.ring[slot], NONE);
+        if first != NONE {
+            let (mut at, mut count) = (first >> COUNT_BITS, first & COUNT);
+            while at != NONE {
+                let events = &self.chunks[at as usize].0[..count as usize];
+                self.opening.extend(events.iter().map(|event| event + later));
+                self.near -= count as usize;
+                let behind = std::mem::replace(&mut self.behind[at as usize], self.unused);
+                self.unused = std::mem::replace(&mut at, behind);
+                count = CHUNK;
+            }
         }
+        self.fetch_bucket(self.at + 1);
         while let Some(&Reverse(event)) = self.far.peek()
             && event.0 >> self.shift <= self.at
         {

@@ -5,14 +5,11 @@ use super::state::Output;
 use crate::ids::{ChannelId, SwitchId};
 use crate::sim::flit::network::{End, Network};
 
-/// The last packet of each queue, and which queues there are; where those of an output begin stands in [`Output`].
-///
-/// A queue is a ring of packets: the next of its last one is its first. Few have more than one, and half the memory for
-/// where they are is half the pages.
+/// All queues; where those of an output begin stands in [`Output`].
 pub(super) struct Queues {
     lanes: usize,
-    /// By output, then input `port` and lane `vl` at `port x lanes + vl`; `NONE`: empty.
-    last: Vec<u32>,
+    /// By output, then input `port` and lane `vl` at `port x lanes + vl`.
+    queues: Vec<Queue>,
     /// By output, then lane: inputs that have a packet, a bit each; apart from all else, so that they stay in the cache.
     waiting: Vec<u64>,
     /// By switch: where its ports begin in `ports`.
@@ -20,10 +17,22 @@ pub(super) struct Queues {
     ports: Vec<Port>,
 }
 
-/// A port of a switch: the channel that leaves there, and where its queues begin; `NONE`: there is none.
+/// The first and the last packet of a queue; `NONE`: it is empty.
+#[derive(Clone, Copy)]
+pub(super) struct Queue {
+    pub first: u32,
+    pub last: u32,
+}
+
+impl Queue {
+    pub const EMPTY: Queue = Queue { first: NONE, last: NONE };
+}
+
+/// A port of a switch: the channel that leaves there, and where its queues and their marks begin; `NONE`: there is none.
 struct Port {
     channel: u32,
     queues: u32,
+    waiting: u32,
 }
 
 impl Queues {
@@ -31,35 +40,36 @@ impl Queues {
     pub fn new(network: &Network<'_>, outputs: &mut [Output]) -> Self {
         let lanes = network.lanes();
         let (mut base, mut ports) = (Vec::new(), Vec::new());
-        let port = |channel| Port { channel, queues: NONE };
+        let port = |channel| Port { channel, queues: NONE, waiting: NONE };
         for switch in (0..network.switch_count() as u32).map(SwitchId) {
             base.push(ports.len() as u32);
             ports.push(port(NONE));
             let channel = |at| network.output(switch, at).map_or(NONE, |channel| channel.0);
             ports.extend((1..=network.radix(switch)).map(channel).map(port));
         }
-        let (mut last, mut waiting) = (0, 0);
+        let (mut queues, mut waiting) = (0, 0);
         for (at, output) in outputs.iter_mut().enumerate() {
             let id = ChannelId::from_index(at);
             let inputs = inputs(network, id);
             let words = inputs.div_ceil(64).max(1);
-            (output.queues, output.waiting) = (last as u32, waiting as u32);
+            (output.queues, output.waiting) = (queues as u32, waiting as u32);
             output.words = words as u8;
             if let End::Switch(switch, port) = network.tail(id) {
                 output.ports = base[switch.index()];
-                ports[output.ports as usize + usize::from(port)].queues = output.queues;
+                let port = &mut ports[output.ports as usize + usize::from(port)];
+                (port.queues, port.waiting) = (output.queues, output.waiting);
             }
-            last += inputs * lanes;
+            queues += inputs * lanes;
             waiting += words * lanes;
         }
-        Queues { lanes, last: vec![NONE; last], waiting: vec![0; waiting], base, ports }
+        Queues { lanes, queues: vec![Queue::EMPTY; queues], waiting: vec![0; waiting], base, ports }
     }
 
     /// Bytes that the queues of a network take.
     pub fn memory(network: &Network<'_>) -> u64 {
         let ids = (0..network.channel_count()).map(ChannelId::from_index);
         let of_lane = |inputs: usize| {
-            inputs * size_of::<u32>() + inputs.div_ceil(64).max(1) * size_of::<u64>()
+            inputs * size_of::<Queue>() + inputs.div_ceil(64).max(1) * size_of::<u64>()
         };
         let queues = ids.map(|id| of_lane(inputs(network, id))).sum::<usize>();
         (queues * network.lanes() + network.channel_count() * size_of::<Port>()) as u64
@@ -76,10 +86,12 @@ impl Queues {
         &self.ports[self.base[switch.index()] as usize + usize::from(port)]
     }
 
-    /// The last packet from an input of a switch to a port and lane, found without a look at the output.
+    /// The queue from an input of a switch to a port and lane, and its mark, found without a look at the output.
     #[inline]
-    pub fn last_at(&self, switch: SwitchId, out: u8, input: u8, vl: u8) -> &u32 {
-        &self.last[self.within(self.port(switch, out).queues, input, vl)]
+    pub fn of_port(&self, switch: SwitchId, out: u8, input: u8, vl: u8) -> (&Queue, &u64) {
+        let port = self.port(switch, out);
+        let queue = &self.queues[self.within(port.queues, input, vl)];
+        (queue, &self.waiting[port.waiting as usize + usize::from(vl)])
     }
 
     /// The channel that arrives at an input of the switch of an output.
@@ -88,27 +100,21 @@ impl Queues {
         self.ports[output.ports as usize + usize::from(port)].channel as usize ^ 1
     }
 
-    /// The last packet of a queue; `NONE`: it is empty.
     #[inline]
-    pub fn last(&self, output: &Output, port: u8, vl: u8) -> &u32 {
-        &self.last[self.at(output, port, vl)]
+    pub fn of(&self, output: &Output, port: u8, vl: u8) -> &Queue {
+        &self.queues[self.within(output.queues, port, vl)]
     }
 
     #[inline]
-    pub fn last_mut(&mut self, output: &Output, port: u8, vl: u8) -> &mut u32 {
-        let at = self.at(output, port, vl);
-        &mut self.last[at]
+    pub fn of_mut(&mut self, output: &Output, port: u8, vl: u8) -> &mut Queue {
+        let at = self.within(output.queues, port, vl);
+        &mut self.queues[at]
     }
 
     /// Where inputs with packets for an output are noted.
     #[inline]
     pub fn waiting(&self, output: &Output) -> &u64 {
         &self.waiting[output.waiting as usize]
-    }
-
-    #[inline]
-    fn at(&self, output: &Output, port: u8, vl: u8) -> usize {
-        self.within(output.queues, port, vl)
     }
 
     #[inline]
