@@ -56,10 +56,13 @@ def program(*arguments: str | Path) -> list[str]:
 
 
 def spawn(
-    *arguments: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None
+    *arguments: str | Path,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    timeout: float = 120,
 ) -> Answer:
     """Run a command as a program of its own, to its end."""
-    return finish(program(*arguments), env=env, cwd=cwd)
+    return finish(program(*arguments), env=env, cwd=cwd, timeout=timeout)
 
 
 def finish(

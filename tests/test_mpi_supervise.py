@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from command import Answer, spawn
 from mpi_jobs.hosts import Hosts, make_hosts
+from mpi_jobs.job import Ended
 from mpi_jobs.parts import Parts
-from mpi_jobs.processes import processes_with
+from mpi_jobs.supervised import run_supervised
 from opensm.missing import Missing
 from runflat.mpi_launch import Job, MpiError
 from runflat.mpi_launch.supervise import fit, read_hosts
@@ -26,41 +26,32 @@ def hosts(tmp_path: Path) -> Hosts:
         pytest.skip(str(missing))
 
 
-def supervised(parts: Parts, hosts: Hosts, *words: str) -> Answer:
+def supervised(parts: Parts, hosts: Hosts) -> Ended:
     """Run the heat cells on 3 hosts with 2 slots; host B dies with its daemon after 2 s."""
-    program = parts.program("examples/02_spares.c")
-    agent = f"--prtemca plm_ssh_agent {hosts.shell} --bind-to none"
-    mark = f"RUNFLAT_MARK={hosts.folder}"
-    answer = spawn(
-        "mpi", "run", "-n", "4", "--spares", "2", "--library", parts.library, "--hostfile", hosts.hostfile,
-        "--mpirun-option", agent, "--limit", "150", "--kill", "node:fakeB@2", "--supervise",
-        *words, program, str(STEPS),
-        env={"RUNFLAT_MARK": str(hosts.folder), "RUNFLAT_POLICY_LIBRARY": str(parts.policy)},
-    )  # fmt: skip
-    assert not processes_with(mark), answer
-    return answer
+    ended = run_supervised(parts, hosts, 4, 2, ["node:fakeB@2"], STEPS)
+    assert not ended.left_behind, ended
+    return ended
 
 
 def test_a_lost_host_costs_the_steps_since_the_last_checkpoint(parts: Parts, hosts: Hosts) -> None:
     hosts.lose("fakeB")
-    timeline = hosts.folder / "t.json"
-    answer = supervised(parts, hosts, "--store", str(hosts.store), "--timeline", str(timeline))
-    assert answer.status == 0, answer
-    assert f"4 ranks, {STEPS} steps, largest error 0" in answer.out
-    assert "ranks 2-3 killed" in answer.err
-    assert "begins again (1 of 3) without fakeB: 4 ranks, 0 spares" in answer.err
-    again = timeline.with_stem("t-again-1").read_text()
+    ended = supervised(parts, hosts)
+    assert ended.status == 0, ended
+    assert f"4 ranks, {STEPS} steps, largest error 0" in ended.text
+    assert "ranks 2-3 killed" in ended.text
+    assert "begins again (1 of 3) without fakeB: 4 ranks, 0 spares" in ended.text
+    again = (hosts.folder / "timeline-again-1.json").read_text()
     version = re.search(r'"event": "restarted"[^}]*"version": (\d+)', again)
-    assert version, answer
+    assert version, ended
     assert 0 < int(version[1]) < STEPS
 
 
 def test_without_room_for_the_ranks_it_says_so(parts: Parts, hosts: Hosts) -> None:
     for name in ("fakeA", "fakeB"):
         hosts.lose(name)
-    answer = supervised(parts, hosts)
-    assert answer.status == 1, answer
-    assert "the 1 hosts that answer have 2 slots for 4 ranks" in answer.err
+    ended = supervised(parts, hosts)
+    assert ended.status == 1, ended
+    assert "the 1 hosts that answer have 2 slots for 4 ranks" in ended.text
 
 
 def job(tmp_path: Path, **more: object) -> Job:

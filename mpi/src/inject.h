@@ -7,7 +7,8 @@
 /* Whether the launch asks for failures, at this process or another. */
 bool are_injections_planned(void);
 
-/* Reads RUNFLAT_KILL and RUNFLAT_STOP: "3@1.5,5@shrink+0.002" is rank 3 after 1.5 s, rank 5 2 ms into its first shrink. */
+/* Reads RUNFLAT_KILL and RUNFLAT_STOP: "3@1.5,5@shrink+0.002" is rank 3 after 1.5 s, rank 5 2 ms into its first shrink;
+ * "node-of:3@1.5" the host of rank 3, with its daemon. */
 void arm_injections(void);
 
 /* Says that a phase begins: "checkpoint", "shrink", "agree", "repair", "restore", "finalize". */

@@ -8,18 +8,20 @@ Each cell is repeated with kill times drawn from the seed; a cell that fails pri
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from .hosts import make_hosts
+from .hosts import Hosts, make_hosts
 from .job import Ended, run_job
 from .parts import Parts, build
+from .supervised import run_supervised
 
-WHO = ("one", "several", "half", "rank0", "node")
-"""`node`: all ranks of a host at once, while its daemon lives."""
+WHO = ("one", "several", "half", "rank0", "node", "daemon")
+"""`node`: all ranks of a host at once, while its daemon lives; `daemon`: it dies with them, and the job begins again."""
 
 PHASES = ("time", "checkpoint", "restore", "shrink", "agree", "repair", "finalize")
 """`time`: in whatever is under way, mostly point-to-point calls; the others are phases of the library."""
@@ -29,6 +31,9 @@ OF_RANKS = ("checkpoint", "restore", "agree")
 
 STEPS = 150
 """Steps of the program: some 0.3 s."""
+
+HOSTED = ("node", "daemon")
+"""Who needs several hosts."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,8 @@ class Cell:
     kill: str
     slots: int | None = None
     """Of each host, if there are several."""
+    lost: int | None = None
+    """The host that never comes back."""
 
     @property
     def world(self) -> int:
@@ -52,49 +59,64 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
     # Somebody else dies first in phases that there are only in a recovery.
     earlier = phase in ("shrink", "repair", "restore")
     slots = ranks // 3 + 1
-    spares = {"one": 2, "several": 3, "half": ranks // 2 + 1, "rank0": 2, "node": slots}[who]
-    lost = slots * random.randrange(ranks // slots) if who == "node" else 0
+    spares = {"one": 2, "several": 3, "half": ranks // 2 + 1, "rank0": 2}.get(who, slots)
+    lost = random.randrange(ranks // slots) if who in HOSTED else 0
     victims = {
         "one": lambda: [random.randrange(1, ranks)],
         "several": lambda: random.sample(range(ranks if phase in OF_RANKS else ranks + spares), 2),
         "half": lambda: random.sample(range(ranks), ranks // 2),
         "rank0": lambda: [0],
-        "node": lambda: list(range(lost, lost + slots)),
+        "node": lambda: list(range(lost * slots, (lost + 1) * slots)),
+        "daemon": lambda: [lost * slots + random.randrange(slots)],
     }[who]()
     kills = []
     if earlier:
-        first = random.choice([rank for rank in range(ranks) if rank not in victims])
+        on_host = range(lost * slots, (lost + 1) * slots) if who == "daemon" else victims
+        first = random.choice([rank for rank in range(ranks) if rank not in on_host])
         kills.append(f"{first}@{random.uniform(0.05, 0.3):.3f}")
         spares += 1
     for victim in victims:
         within = random.choice([0.0, 0.0, random.uniform(0, 0.003)])
         when = f"{random.uniform(0.05, 0.4):.4f}" if phase == "time" else f"{phase}+{within:.5f}"
-        kills.append(f"{victim}@{when}")
-    return Cell(ranks, spares, ",".join(kills), slots if who == "node" else None)
+        kills.append(f"{'node-of:' if who == 'daemon' else ''}{victim}@{when}")
+    hosted = slots if who in HOSTED else None
+    return Cell(ranks, spares, ",".join(kills), hosted, lost if who == "daemon" else None)
 
 
 def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
     """Run it; what is wrong with how it ended."""
-    program = [str(parts.program("examples/02_spares.c")), str(STEPS)]
-    options: list[str] = []
-    if cell.slots is not None:
-        count = -(-cell.world // cell.slots)
-        options = make_hosts(
-            parts.folder / f"hosts-{count}-{cell.slots}", count, cell.slots
-        ).options
-    ended = run_job(parts, cell.world, program, spares=cell.spares, kill=cell.kill, options=options)
     wrong = []
+    if cell.lost is None:
+        program = [str(parts.program("examples/02_spares.c")), str(STEPS)]
+        options = [] if cell.slots is None else _hosts(parts, cell, cell.slots).options
+        ended = run_job(
+            parts, cell.world, program, spares=cell.spares, kill=cell.kill, options=options
+        )
+        silent = set(range(cell.world)) - ended.ranks("killed") - ended.ranks("finalized")
+        if silent:
+            wrong.append(f"processes {sorted(silent)} have not come to the end")
+    else:
+        assert cell.slots is not None
+        hosts = _hosts(parts, cell, cell.slots)
+        hosts.lose(hosts.names[cell.lost])
+        ended = run_supervised(parts, hosts, cell.ranks, cell.spares, cell.kill.split(","), STEPS)
+        if ended.status:
+            wrong.append(f"exit status {ended.status}")
     if not ended.in_time:
         wrong.append("it hung")
     if f"{cell.ranks} ranks, {STEPS} steps, largest error 0\n" not in ended.text:
         wrong.append("the result is not there")
-    silent = set(range(cell.world)) - ended.ranks("killed") - ended.ranks("finalized")
-    if silent:
-        wrong.append(f"processes {sorted(silent)} have not come to the end")
     if ended.left_behind:
         wrong.append(f"{len(ended.left_behind)} processes were left behind")
     wrong.extend(ended.crash_words[:3])
     return ended, wrong
+
+
+def _hosts(parts: Parts, cell: Cell, slots: int) -> Hosts:
+    """Make the hosts of a cell anew."""
+    folder = parts.folder / "hosts"
+    shutil.rmtree(folder, ignore_errors=True)
+    return make_hosts(folder, -(-cell.world // slots), slots)
 
 
 def main() -> int:

@@ -1,7 +1,8 @@
 """Failures on purpose, as they are asked for on the command line.
 
 `RANK@SECONDS` is a rank some seconds after the end of its MPI_Init, `RANK@PHASE` or `RANK@PHASE+SECONDS` its first phase of that
-name: both are carried out by the library inside the process (RUNFLAT_KILL, RUNFLAT_STOP). `node:HOST@SECONDS` is a host's daemon
+name, `node-of:RANK@...` the host of that rank then, with its daemon: these are carried out by the library inside the process
+(RUNFLAT_KILL, RUNFLAT_STOP). `node:HOST@SECONDS` is a host's daemon
 with all its processes, `ranks:HOST@SECONDS` its processes alone, counted from the first end of an MPI_Init: these are carried out
 from outside, by `attempt`.
 """
@@ -12,7 +13,7 @@ import math
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runflat.mpi_launch.error import MpiError
 
@@ -22,13 +23,14 @@ PHASES = ("checkpoint", "shrink", "agree", "repair", "restore", "finalize")
 
 @dataclass(frozen=True)
 class Injection:
-    """A signal that a process sends itself: its rank in the world, and when, as the library reads it."""
+    """A signal that a process sends itself: its rank in the world, and when, as the library reads it; or that ends its host."""
 
     rank: int
     when: str
+    node: bool = False
 
     def __str__(self) -> str:
-        return f"{self.rank}@{self.when}"
+        return f"{'node-of:' if self.node else ''}{self.rank}@{self.when}"
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class NodeKill:
 
 
 def read_kill(text: str) -> Injection | NodeKill:
-    """Read `3@1.5`, `5@shrink+0.002`, `node:n7@2` or `ranks:n7@2`.
+    """Read `3@1.5`, `5@shrink+0.002`, `node-of:3@shrink`, `node:n7@2` or `ranks:n7@2`.
 
     Raises
     ------
@@ -63,7 +65,9 @@ def read_kill(text: str) -> Injection | NodeKill:
     """
     match = re.fullmatch(r"(node|ranks):([^@\s]+)@(.+)", text.strip())
     if match is None:
-        return _injection(text, "--kill", ", node:HOST@SECONDS or ranks:HOST@SECONDS")
+        of_rank = text.strip().removeprefix("node-of:")
+        more = ", either after node-of:, node:HOST@SECONDS or ranks:HOST@SECONDS"
+        return replace(_injection(of_rank, "--kill", more), node=of_rank != text.strip())
     seconds = _seconds(match[3])
     if seconds is None:
         raise MpiError(f"--kill takes {match[1]}:HOST@SECONDS, got {text!r}")

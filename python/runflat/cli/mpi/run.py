@@ -77,7 +77,7 @@ from runflat.mpi_launch.line import Job, compose
     "kills",
     multiple=True,
     metavar="RANK@SECONDS",
-    help="Kill a rank: 3@1.5, or in a phase of its recovery: 3@shrink+0.01. A host with its daemon: node:HOST@2; its ranks alone: ranks:HOST@2. May be repeated.",
+    help="Kill a rank: 3@1.5, or in a phase of its recovery: 3@shrink+0.01. A host with its daemon: node:HOST@2, or node-of:3@shrink; its ranks alone: ranks:HOST@2. May be repeated.",
 )
 @click.option(
     "--stop",

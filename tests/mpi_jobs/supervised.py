@@ -1,0 +1,53 @@
+"""A job under `runflat mpi run --supervise`, on hosts of one machine."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+
+from command import spawn
+
+from .hosts import Hosts
+from .job import Ended
+from .parts import Parts
+from .processes import processes_with
+
+LIMIT_S = 150
+"""For all attempts of a job together, well above what they take."""
+
+
+def run_supervised(
+    parts: Parts,
+    hosts: Hosts,
+    ranks: int,
+    spares: int,
+    kills: Sequence[str],
+    steps: int,
+    words: Sequence[str] = (),
+) -> Ended:
+    """Run the heat cells with kills as `--kill` takes them; events are those of the first attempt."""
+    program = parts.program("examples/02_spares.c")
+    agent = f"--prtemca plm_ssh_agent {hosts.shell} --bind-to none"
+    killing = [word for kill in kills for word in ("--kill", kill)]
+    timeline = hosts.folder / "timeline.json"
+    begin = time.monotonic()
+    answer = spawn(
+        "mpi", "run", "-n", str(ranks), "--spares", str(spares), "--library", parts.library,
+        "--hostfile", hosts.hostfile, "--mpirun-option", agent, "--limit", str(LIMIT_S), *killing,
+        "--supervise", "--store", hosts.store, "--timeline", timeline, *words, program, str(steps),
+        env={"RUNFLAT_MARK": str(hosts.folder), "RUNFLAT_POLICY_LIBRARY": str(parts.policy)},
+        timeout=2 * LIMIT_S,
+    )  # fmt: skip
+    return Ended(
+        answer.out + answer.err,
+        answer.status,
+        answer.status != TIMED_OUT,
+        time.monotonic() - begin,
+        json.loads(timeline.read_text(encoding="utf-8"))["events"] if timeline.exists() else [],
+        processes_with(f"RUNFLAT_MARK={hosts.folder}"),
+    )
+
+
+TIMED_OUT = 124
+"""Exit status of a job that took longer than its limit."""
