@@ -71,9 +71,11 @@ mpi: $(VENV)/.built $(VENV)/.dev
 	cargo build --release --locked -p runflat-policy
 	@$(BIN)/runflat mpi build
 
-# MPI jobs that lose processes, at random moments of every phase, 20 times each (`make test`: a sample); hours.
+# MPI jobs that lose processes, at random moments of every phase, 20 times each (`make test`: a sample); 500 jobs that shrink
+# many communicators at once; half an hour in which nobody dies. Hours.
 test-mpi-soak: $(VENV)/.built $(VENV)/.dev
 	@for ranks in 4 8 32; do (cd tests && $(abspath $(BIN))/python -m mpi_jobs.matrix --ranks $$ranks) || exit 1; done
+	@for what in shrinks quiet; do (cd tests && $(abspath $(BIN))/python -m mpi_jobs.soak $$what) || exit 1; done
 
 docs:
 	cargo doc --workspace --no-deps --locked
