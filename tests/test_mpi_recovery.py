@@ -107,10 +107,13 @@ def test_a_range_that_there_is_not_is_refused(parts: Parts) -> None:
     assert "`all` is none of local, group, universe" in ended.text
 
 
-@pytest.mark.parametrize("ahead", [0, 1, 8])
-def test_uniform_collectives_fail_at_the_same_call_everywhere(parts: Parts, ahead: int) -> None:
-    program = [str(parts.program("tests/uniform.c")), "coll", str(ahead)]
+@pytest.mark.parametrize("ahead", [[], ["8"], ["8", "persistent"]])
+def test_uniform_collectives_fail_at_the_same_call_everywhere(
+    parts: Parts, ahead: list[str]
+) -> None:
+    program = [str(parts.program("tests/uniform.c")), "coll", *ahead]
     ended = run_job(parts, 8, program)
+    assert "is gone" not in ended.text, ended.text
     assert re.search(r"first error at call 51 to 51, class (\d+) to \1: uniform", ended.text), (
         ended.text
     )
@@ -154,6 +157,7 @@ def test_nothing_but_calls_is_exported(parts: Parts) -> None:
         ("examples/03_overlap.c", ["60"], 5, 1, "2@0.05", 4),
         ("tests/ishrink.c", ["4"], 5, 0, "2@shrink", 4),
         ("tests/uniform.c", ["coll", "2"], 4, 0, "", 3),
+        ("tests/uniform.c", ["coll", "2", "persistent"], 4, 0, "", 3),
     ],
 )
 def test_sanitizers_find_nothing(

@@ -1,13 +1,14 @@
 /* Collective calls: interrupted by failures in the range of their communicator, and uniform where that is wanted. */
 #include "completion.h"
 #include "modes.h"
+#include "persistent.h"
 #include "state.h"
 #include "uniform.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 #define UNWRAP(...) __VA_ARGS__
 
-/* A blocking call and its non-blocking form: parameters in brackets, then their names. */
+/* A blocking call, its non-blocking form, and its persistent one: parameters in brackets, then their names. */
 #define COLLECTIVE(NAME, INAME, PARAMETERS, ...)                                                                          \
     EXPORTED int MPI_##NAME(UNWRAP PARAMETERS)                                                                            \
     {                                                                                                                     \
@@ -37,6 +38,14 @@
         MPI_Errhandler handler = hold_errors(comm);                                                                       \
         int code = PMPI_##INAME(__VA_ARGS__, request);                                                                    \
         return release_errors(comm, handler, agree_after(comm, code, request));                                           \
+    }                                                                                                                     \
+                                                                                                                          \
+    EXPORTED int MPI_##NAME##_init(UNWRAP PARAMETERS, MPI_Info info, MPI_Request *request)                                \
+    {                                                                                                                     \
+        int code = PMPI_##NAME##_init(__VA_ARGS__, info, request);                                                        \
+        if (code == MPI_SUCCESS && modes_of(comm).uniform == UNIFORM_COLL)                                                \
+            keep_persistent(comm, *request);                                                                              \
+        return code;                                                                                                      \
     }
 
 COLLECTIVE(Barrier, Ibarrier, (MPI_Comm comm), comm)

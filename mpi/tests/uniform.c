@@ -1,6 +1,7 @@
 /* Collective calls in a row while a process dies in their midst: do all see the first error at the same call, of one class?
  *
- *     uniform MODE [ahead]     MODE: "local" or "coll"; ahead: so many non-blocking calls are under way at a time (0: blocking) */
+ *     uniform MODE [AHEAD [persistent]]     MODE: "local" or "coll"; AHEAD: so many non-blocking or persistent calls are under way
+ *                                           at a time (0: blocking) */
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <signal.h>
@@ -12,7 +13,7 @@ enum { CALLS = 2000, DEATH = 50, AHEAD_MAX = 16 };
 
 int main(int argc, char **argv)
 {
-    int rank, size, ahead = argc > 2 ? atoi(argv[2]) : 0, values[AHEAD_MAX + 1] = {0}, call, class = MPI_SUCCESS, code = MPI_SUCCESS;
+    int rank, size, ahead = argc > 2 ? atoi(argv[2]) : 0, persistent = argc > 3, values[AHEAD_MAX + 1] = {0}, call, class = MPI_SUCCESS, code = MPI_SUCCESS;
     MPI_Request requests[AHEAD_MAX];
     MPI_Comm comm, rest;
     MPI_Info info;
@@ -27,6 +28,8 @@ int main(int argc, char **argv)
     MPI_Info_set(info, "mpix_error_uniform", argv[1]);
     MPI_Comm_set_info(comm, info);
     MPI_Barrier(comm);
+    for (int at = 0; at < ahead && persistent; at++)
+        MPI_Bcast_init(&values[at], 1, MPI_INT, 0, comm, MPI_INFO_NULL, &requests[at]);
     for (call = 0; call < CALLS && code == MPI_SUCCESS; call++) {
         if (call == DEATH && rank == size / 2)
             raise(SIGKILL);
@@ -35,8 +38,10 @@ int main(int argc, char **argv)
             continue;
         }
         /* Each rank waits for them in another order. */
-        for (int at = 0; at < ahead; at++)
+        for (int at = 0; at < ahead && !persistent; at++)
             MPI_Ibcast(&values[at], 1, MPI_INT, 0, comm, &requests[at]);
+        if (persistent)
+            MPI_Startall(ahead, requests);
         for (int at = 0; at < ahead; at++) {
             int now = rank % 2 ? ahead - 1 - at : at, one = MPI_Wait(&requests[now], MPI_STATUS_IGNORE);
             code = one != MPI_SUCCESS ? one : code;
@@ -44,6 +49,9 @@ int main(int argc, char **argv)
     }
     if (code != MPI_SUCCESS)
         MPI_Error_class(code, &class);
+    for (int at = 0; at < ahead && persistent; at++)
+        if (requests[at] == MPI_REQUEST_NULL || MPI_Request_free(&requests[at]) != MPI_SUCCESS)
+            printf("a persistent request is gone\n");
     MPIX_Comm_revoke(comm);
     MPIX_Comm_shrink(comm, &rest);
     int mine[4] = {call, -call, class, -class}, most[4];
