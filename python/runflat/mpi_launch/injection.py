@@ -66,7 +66,7 @@ def read_kill(text: str) -> Injection | NodeKill:
     match = re.fullmatch(r"(node|ranks):([^@\s]+)@(.+)", text.strip())
     if match is None:
         of_rank = text.strip().removeprefix("node-of:")
-        more = ", either after node-of:, node:HOST@SECONDS or ranks:HOST@SECONDS"
+        more = ", either with node-of: before it, node:HOST@SECONDS or ranks:HOST@SECONDS"
         return replace(_injection(of_rank, "--kill", more), node=of_rank != text.strip())
     seconds = _seconds(match[3])
     if seconds is None:
