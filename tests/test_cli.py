@@ -192,9 +192,11 @@ def test_the_bash_completion_completes_commands() -> None:
     assert answer.out.strip() == "plain,simulate"
 
 
-def test_the_bash_completion_completes_fabric_files() -> None:
+def test_the_bash_completion_completes_files_and_names() -> None:
     for words, wanted in (("route fab", ["file,fab"]), ("route ex", ["file,ex", "plain,export"]),
-                          ("simulate fab", ["file,fab"])):  # fmt: skip
+                          ("simulate fab", ["file,fab"]),
+                          ("spares study --policy hyb", [f"plain,hybrid({what})" for what in ("all", "-1D", "-2D")]),
+                          ("mpi run --policy opt", ["plain,optimal"])):  # fmt: skip
         environment = {
             "_RUNFLAT_COMPLETE": "bash_complete",
             "COMP_WORDS": f"runflat {words}",

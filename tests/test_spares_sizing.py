@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command import Answer, run
+from runflat import spares
 from runflat.spares import Run, SparesError
 from runflat.spares.granted import granted
 from runflat.spares.sizing import (
@@ -164,6 +165,19 @@ def test_the_command_says_how_many_and_where() -> None:
     assert "1D(1,20)" in shown
     told = plan("--shape", "12x12", "--hours", "72", "--mtbf", "2600", "--policy", "1D", "--samples", "50").out  # fmt: skip
     assert "above the accepted risk" in told
+    assert "the smallest that keeps it: 2D(1,3)" in told
+
+
+def test_the_allocation_that_a_policy_needs_keeps_the_risk() -> None:
+    base = ["--shape", "12x12", "--hours", "72", "--mtbf", "2600", "--samples", "400", "--json"]
+    found = plan(*base, "--policy", "1D", "--policy", "0D").json
+    assert found["policies"]["1D"] > found["risk"] >= found["policies"]["0D"]
+    assert list(found["policy_allocations"]) == ["1D"]
+    own = found["policy_allocations"]["1D"]
+    assert own["measured"] <= found["risk"]
+    # Those between the two are too few: the campaign says so of each.
+    job = spares.Job("12x12", own["allocation"])
+    assert job.spares == own["spares"] > 12
 
 
 def test_where_nothing_fits_it_is_a_finding() -> None:

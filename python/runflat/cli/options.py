@@ -32,6 +32,14 @@ def complete_file(
     return [CompletionItem(incomplete, type="file")]
 
 
+def complete_policy(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Complete policies of spares as they are mostly wanted; any other one can be written."""
+    return [name for name in POLICIES if name.startswith(incomplete)]
+
+
+POLICIES = ("0D", "1D", "2D", "3D", "hybrid(all)", "hybrid(-1D)", "hybrid(-2D)", "optimal")
+"""Policies that complete."""
+
 fabric_argument = click.argument("fabric", shell_complete=complete_file)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 seed_option = click.option(

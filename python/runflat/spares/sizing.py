@@ -298,6 +298,46 @@ def around(nodes: int, dimensions: int, run: Run) -> Candidate | None:
     return smallest(found)
 
 
+def smallest_for_policy(
+    candidate: Candidate, run: Run, policy: str, *, torus: bool, samples: int, seed: int
+) -> tuple[Candidate, float] | None:
+    """Return the allocation of the fewest spares that keeps the risk with a policy which cannot reach them all.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        `qD(r,s)` that has enough spares and does not keep the risk with the policy; larger ones of its shape are tried.
+    run : Run
+        What is asked of it.
+    policy : str
+        The policy.
+    torus, samples, seed
+        As for `unrecoverable_by_policy`.
+
+    Returns
+    -------
+    tuple of Candidate and float or None
+        With its measured abort probability; None if none of the next `MOST_TRIED` keeps it.
+    """
+    shape = candidate.shape
+    larger = [
+        one
+        for sides in range(1, len(shape) + 1)
+        for thickness in range(1, min(shape[:sides]))
+        if (one := _candidate(shape, sides, thickness, run)).spares >= candidate.spares
+        and one.allocation != candidate.allocation
+    ]
+    for one in sorted(larger, key=lambda one: one.spares)[:MOST_TRIED]:
+        found = unrecoverable_by_policy(one, run, [policy], torus=torus, samples=samples, seed=seed)
+        if found[policy] <= run.risk:
+            return one, found[policy]
+    return None
+
+
+MOST_TRIED = 12
+"""Allocations that are measured for a policy at the most."""
+
+
 def unrecoverable_by_policy(
     candidate: Candidate,
     run: Run,

@@ -15,7 +15,7 @@ from runflat.cli.mpi.launching import (
     find_policies,
     run_supervised,
 )
-from runflat.cli.options import complete_file
+from runflat.cli.options import complete_file, complete_policy
 from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.injection import Injection, NodeKill, read_kill, read_stop
 from runflat.mpi_launch.line import Job, compose
@@ -59,7 +59,9 @@ from runflat.mpi_launch.line import Job, compose
     help="Where spares are, as in `runflat spares`: 2D(2,1) keeps two sides of the grid.",
 )
 @click.option(
-    "--policy", help="Who takes over: 0D, 1D, ..., hybrid(all), optimal; as in `runflat spares`."
+    "--policy",
+    help="Who takes over: 0D, 1D, ..., hybrid(all), optimal; as in `runflat spares`.",
+    shell_complete=complete_policy,
 )
 @click.option(
     "--on-exhausted",

@@ -9,7 +9,14 @@ from dataclasses import asdict
 import click
 from rich.table import Table
 
-from runflat.cli.options import json_option, print_json, refuse_unused, seed_option, show_table
+from runflat.cli.options import (
+    complete_policy,
+    json_option,
+    print_json,
+    refuse_unused,
+    seed_option,
+    show_table,
+)
 from runflat.spares import Candidate, Run, SparesError, read_shape
 from runflat.spares.granted import SYSTEMS, granted
 from runflat.spares.shape import check_shape
@@ -18,6 +25,7 @@ from runflat.spares.sizing import (
     candidates,
     granted_candidates,
     smallest,
+    smallest_for_policy,
     unrecoverable_by_policy,
 )
 
@@ -50,7 +58,7 @@ MOST_ROWS = 14
 )  # fmt: skip
 @click.option("--idle-fail", is_flag=True, help="Idle spares fail as often as other nodes.")
 @click.option(
-    "--policy", "policies", multiple=True,
+    "--policy", "policies", multiple=True, shell_complete=complete_policy,
     help="Measure what a policy makes of the smallest allocation that fits; may be repeated.",
 )  # fmt: skip
 @click.option(
@@ -111,6 +119,11 @@ def command(
         measured = unrecoverable_by_policy(
             best, run, policies, torus=torus, samples=samples, seed=seed
         )
+    kept_by = {
+        policy: smallest_for_policy(best, run, policy, torus=torus, samples=samples, seed=seed)
+        for policy, probability in measured.items()
+        if best is not None and probability > run.risk and job is None
+    }
     if as_json:
         values = {
             "nodes": total,
@@ -129,6 +142,10 @@ def command(
             "allocation": None if best is None else best.allocation,
             "candidates": [asdict(one) for one in found],
             "policies": measured,
+            "policy_allocations": {
+                policy: None if found is None else {**asdict(found[0]), "measured": found[1]}
+                for policy, found in kept_by.items()
+            },
         }
         print_json("planned" if kept else "no_allocation", values, seed=seed if policies else None)
         return 0 if kept else 1
@@ -144,6 +161,8 @@ def command(
             f"  with {policy} it is aborted with probability {_per_cent(probability)}{verdict} "
             f"({samples:,} sequences, seed {seed})"
         )
+        if policy in kept_by:
+            click.echo(f"    {_keeper(kept_by[policy])}")
     return 0 if kept else 1
 
 
@@ -221,6 +240,16 @@ def _choice(shape: str, best: Candidate | None, run: Run) -> str:
     return (
         f"Smallest that fits: {best.allocation}, {best.spares:,} spares ({_per_cent(best.share)}){corner}. "
         f"0D and hybrid(all) can use them all; --policy measures others."
+    )
+
+
+def _keeper(found: tuple[Candidate, float] | None) -> str:
+    if found is None:
+        return "no allocation with a few more spares keeps it; take another policy"
+    one, probability = found
+    return (
+        f"the smallest that keeps it: {one.allocation}, {one.spares:,} spares ({_per_cent(one.share)}), "
+        f"aborted with probability {_per_cent(probability)}"
     )
 
 

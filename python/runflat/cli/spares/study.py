@@ -11,7 +11,14 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from runflat.cli.options import json_option, print_json, seed_option, show_table, write_output
+from runflat.cli.options import (
+    complete_policy,
+    json_option,
+    print_json,
+    seed_option,
+    show_table,
+    write_output,
+)
 from runflat.cli.spares.inputs import (
     job_options,
     page_option,
@@ -36,6 +43,7 @@ Longer = dict[tuple[str, int], float | None]
 @job_options
 @click.option(
     "--policy", "policies", multiple=True, default=("hybrid(all)",), show_default=True,
+    shell_complete=complete_policy,
     help="0D, hybrid(all), optimal, ...; may be repeated to compare, all fail the same ranks.",
 )  # fmt: skip
 @click.option(

@@ -8,6 +8,7 @@ from dataclasses import asdict
 import click
 
 from runflat.cli.options import (
+    complete_policy,
     facts,
     json_option,
     print_json,
@@ -46,7 +47,7 @@ MOST_STEPS = 12
     help="Failed nodes in the order of failure: numbers from 0, x fastest, coordinates as (3,4), or host names.",
 )  # fmt: skip
 @click.option(
-    "--policy", default="hybrid(all)", show_default=True,
+    "--policy", default="hybrid(all)", show_default=True, shell_complete=complete_policy,
     help="0D, 1D, ..., hybrid(2D+1D+0D), hybrid(all), hybrid(-2D), or a search: optimal, optimal(trials=1000, moves=30).",
 )  # fmt: skip
 @click.option(
