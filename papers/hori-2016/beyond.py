@@ -12,16 +12,14 @@ boundary.csv   two jobs of 10x10 side by side on 21x10 nodes, a column of spares
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
+
+from recorded import as_recorded
 
 from runflat.spares import Job, Substitution
 
-HERE = Path(__file__).parent
 Measure = Callable[[Substitution], tuple[float, float, float]]
 
 
@@ -79,16 +77,9 @@ def main() -> int:
     """Print, and compare or write."""
     status = 0
     for name, shape, allocation, policies, failures, sequences, columns, measure in TABLES:
-        text = io.StringIO()
         found = rows(shape, allocation, policies, failures, sequences, measure)
         head = ["policy", "failures", "sequences", *columns]
-        csv.writer(text, lineterminator="\n").writerows([head, *found])
-        print(text.getvalue(), end="")
-        if "--write" in sys.argv:
-            (HERE / name).write_text(text.getvalue(), encoding="utf-8")
-        elif (HERE / name).read_text(encoding="utf-8") != text.getvalue():
-            print(f"not as recorded in {name}")
-            status = 1
+        status |= not as_recorded(name, [head, *found], write="--write" in sys.argv)
     return status
 
 

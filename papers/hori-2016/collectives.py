@@ -8,25 +8,22 @@ hybrid(all). Dissemination barrier and recursive-doubling all-reduce: generic al
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 import sys
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+
+from recorded import as_recorded
 
 from runflat import spares
 
-RECORD = Path(__file__).parent / "collectives.csv"
 FAILURES = (1, 2, 3, 5, 10, 20, 40, 60)
 JOBS = (("tofu", "12x12x12"), ("bgq", "16x8x8"))
 COLLECTIVES = (("barrier", {}), ("allreduce", {"algorithm": "recursive-doubling"}))
 
 
-def main() -> int:
-    """Print, and compare or write."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["network", "collective", "rounds", "before", *FAILURES])
+def rows() -> Iterator[Sequence[object]]:
+    """Sum up rounds by network and collective."""
+    yield ["network", "collective", "rounds", "before", *FAILURES]
     for network, shape in JOBS:
         for collective, params in COLLECTIVES:
             sums = dict.fromkeys(FAILURES, 0.0)
@@ -41,15 +38,8 @@ def main() -> int:
                         sum(found.steps[failures - 1].collisions) / found.rounds_before
                     )
             means = [f"{sums[failures] / 12:.3f}" for failures in FAILURES]
-            table.writerow([network, collective, job.round_count, found.rounds_before, *means])
-    print(text.getvalue(), end="")
-    if "--write" in sys.argv:
-        RECORD.write_text(text.getvalue(), encoding="utf-8")
-    elif RECORD.read_text(encoding="utf-8") != text.getvalue():
-        print(f"not as recorded in {RECORD.name}")
-        return 1
-    return 0
+            yield [network, collective, job.round_count, found.rounds_before, *means]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(not as_recorded("collectives.csv", rows(), write="--write" in sys.argv))

@@ -9,15 +9,13 @@ Figure 3: share of the nodes that an allocation keeps, on the cube nearest to so
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+
+from recorded import as_recorded
 
 from runflat.spares import Choices, Job, spare_share
 
-HERE = Path(__file__).parent
 NODES = (100, 1_000, 10_000, 100_000, 1_000_000)
 ALLOCATIONS = ("2D(1,1)", "2D(2,1)", "2D(2,2)", "3D(1,1)", "3D(2,1)", "3D(3,1)")
 WORST = (
@@ -88,26 +86,9 @@ def main() -> int:
     status = 0
     tables = {"figure3": figure3(), "figure8": figure8(given.failures), "figure22": figure22()}
     for name, rows in tables.items():
-        made = written(list(rows))
-        record = HERE / f"{name}.csv"
-        if given.write:
-            record.write_text(made, encoding="utf-8")
         # Fewer failures are compared with their part of the record.
-        recorded = record.read_text(encoding="utf-8").splitlines()
-        missing = [line for line in made.splitlines() if line not in recorded]
-        print(
-            f"{name}: {len(made.splitlines()) - 1} rows"
-            + (f", not as recorded: {missing}" if missing else "")
-        )
-        status |= bool(missing)
+        status |= not as_recorded(f"{name}.csv", rows, write=given.write, part=name == "figure8")
     return status
-
-
-def written(rows: Sequence[Sequence[object]]) -> str:
-    """Write rows as CSV."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 if __name__ == "__main__":
