@@ -60,6 +60,26 @@ def test_a_spare_takes_over_the_rank(parts: Parts) -> None:
     assert ended.ranks("restored") >= {0, 2, 3, 4}
 
 
+@pytest.mark.parametrize(
+    ("corrupt", "version"),
+    [("3", "[1-9][0-9]*"), ("2", "0")],
+    ids=["the other copy is good", "the other copy is gone"],
+)
+def test_copies_that_have_changed_in_memory_are_not_used(
+    parts: Parts, corrupt: str, version: str
+) -> None:
+    """Rank 1 dies, whose second copy is at rank 2; that of rank 3 is at rank 0."""
+    program = [str(parts.program("examples/02_spares.c")), "150"]
+    ended = run_job(
+        parts, 6, program, spares=2, kill="1@0.2", environment={"RUNFLAT_CORRUPT": corrupt}
+    )
+    assert "has changed in memory; it is left out" in ended.text, ended.text
+    assert "4 ranks, 150 steps, largest error 0" in ended.text, ended.text
+    again = [one["version"] for one in ended.events if one["event"] in ("restored", "checkpoint") and one["t"] > ended.first("repaired")]  # fmt: skip
+    assert re.fullmatch(version, str(again[0])), again[:8]
+    assert not ended.crash_words
+
+
 def test_without_spares_all_stop_alike_if_wanted(parts: Parts) -> None:
     program = [str(parts.program("examples/02_spares.c")), "60"]
     ended = run_job(parts, 3, program, kill="1@0.05", environment={"RUNFLAT_ON_EXHAUSTED": "stop"})

@@ -125,6 +125,19 @@ void arm_injections(void)
             start(&planned[at]);
 }
 
+bool is_corruption_due(void)
+{
+    static bool done;
+    const char *given = done ? NULL : getenv("RUNFLAT_CORRUPT");
+    char *text = given ? strdup(given) : NULL, *rest = NULL;
+    bool due = false;
+    for (char *item = text ? strtok_r(text, ",", &rest) : NULL; item; item = strtok_r(NULL, ",", &rest))
+        due = due || atoi(item) == rf.rank;
+    free(text);
+    done = done || due;
+    return due;
+}
+
 void enter_phase(const char *phase)
 {
     for (int at = 0; at < count; at++)

@@ -11,6 +11,10 @@ bool are_injections_planned(void);
  * "node-of:3@1.5" the host of rank 3, with its daemon. */
 void arm_injections(void);
 
+/* Whether the copies that this process holds are to change now, which RUNFLAT_CORRUPT asks for: "3" or "3,5", ranks at
+ * their first restore of a version. */
+bool is_corruption_due(void);
+
 /* Says that a phase begins: "checkpoint", "shrink", "agree", "repair", "restore", "finalize". */
 void enter_phase(const char *phase);
 
