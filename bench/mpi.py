@@ -24,19 +24,23 @@ REPEATS = 3
 RECOVERIES = 15
 RANKS = (2, 4, 8)
 LARGEST = 32768
-CASES: dict[str, tuple[bool, tuple[str, ...]]] = {
-    "without": (False, ()),
-    "local": (True, ()),
-    "uniform": (True, ("mpix_error_uniform", "coll")),
-    "group": (True, ("mpix_error_range", "group")),
+GROUP = ("mpix_error_range", "group")
+CASES: dict[str, tuple[bool, tuple[str, ...], dict[str, str]]] = {
+    "without": (False, (), {}),
+    "local": (True, (), {}),
+    "uniform": (True, ("mpix_error_uniform", "coll"), {}),
+    "group": (True, GROUP, {}),
+    "watched": (True, GROUP, {"RUNFLAT_WATCH_MS": "10"}),
 }
-"""Whether the library is there, and the key that the communicator gets."""
+"""Whether the library is there, the key that the communicator gets, and what the library is told."""
 
 
 def run(parts: Parts, program: Path, ranks: int, case: str) -> dict[str, float]:
     """Microseconds a call."""
-    preloaded, key = CASES[case]
-    return measured(parts, program, ranks, [str(LARGEST), *key], preloaded=preloaded)
+    preloaded, key, told = CASES[case]
+    return measured(
+        parts, program, ranks, [str(LARGEST), *key], preloaded=preloaded, environment=told
+    )
 
 
 def recovery(parts: Parts, victim: int) -> dict[str, float]:

@@ -120,6 +120,18 @@ def test_failures_in_the_range_interrupt(
     assert word == "SUCCESS" or float(found[2]) < 1000
 
 
+@pytest.mark.parametrize(("watch", "word"), [({}, "SUCCESS"), ({"RUNFLAT_WATCH_MS": "5"}, "REVOKED")])  # fmt: skip
+def test_a_watcher_interrupts_calls_that_go_past_the_library(
+    parts: Parts, watch: dict[str, str], word: str
+) -> None:
+    program = [str(parts.program("tests/range.c")), "mpix_error_range", "group", "inside", "past"]
+    for _ in range(3):
+        ended = run_job(parts, 6, program, environment=watch)
+        assert ended.in_time
+        assert f"range group: {word}" in ended.text, ended.text
+        assert not ended.crash_words
+
+
 def test_a_range_that_there_is_not_is_refused(parts: Parts) -> None:
     ended = run_job(
         parts, 4, [str(parts.program("tests/range.c")), "mpix_error_range", "all", "inside"]

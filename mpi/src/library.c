@@ -10,6 +10,7 @@
 #include "spares.h"
 #include "state.h"
 #include "uniform.h"
+#include "watcher.h"
 #include "young.h"
 
 #include <signal.h>
@@ -112,6 +113,7 @@ static void after_init(void)
     rf.ready = true;
     note_event("started", -1);
     watch_neighbour();
+    start_watcher();
     if (are_injections_planned()) {
         /* Their times count from when all have begun. */
         PMPI_Barrier(rf.world);
@@ -121,7 +123,7 @@ static void after_init(void)
 
 __attribute__((visibility("default"))) int MPI_Init(int *argc, char ***argv)
 {
-    int code = PMPI_Init(argc, argv);
+    int given, code = is_watcher_wanted() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &given) : PMPI_Init(argc, argv);
     if (code == MPI_SUCCESS)
         after_init();
     return code;
@@ -129,7 +131,7 @@ __attribute__((visibility("default"))) int MPI_Init(int *argc, char ***argv)
 
 __attribute__((visibility("default"))) int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    int code = PMPI_Init_thread(argc, argv, required, provided);
+    int code = PMPI_Init_thread(argc, argv, is_watcher_wanted() ? MPI_THREAD_MULTIPLE : required, provided);
     if (code == MPI_SUCCESS)
         after_init();
     return code;
@@ -162,6 +164,7 @@ __attribute__((visibility("default"))) int MPI_Finalize(void)
     if (!rf.ready)
         return PMPI_Finalize();
     enter_phase("finalize");
+    stop_watcher();
     release_spares();
     leave_together();
     rf.ready = false;

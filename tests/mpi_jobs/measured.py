@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .parts import Parts
@@ -19,11 +19,13 @@ def measured(
     *,
     preloaded: bool = True,
     tolerant: bool = True,
+    environment: Mapping[str, str] | None = None,
 ) -> dict[str, float]:
     """Run a program on so many processes; `preloaded`: under the library, `tolerant`: with fault tolerance."""
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     crowded = ["--oversubscribe", "--bind-to", "none"] if ranks > (os.cpu_count() or 1) else []
     preload = ["-x", f"LD_PRELOAD={parts.library}"] if preloaded else []
+    preload += [word for name in (environment or {}).items() for word in ("-x", "=".join(name))]
     tolerance = ["--with-ft", "ulfm"] if tolerant else []
     line = [str(parts.mpirun), *root, *crowded, *tolerance, "-n", str(ranks), *preload]
     done = subprocess.run(
