@@ -80,6 +80,31 @@ def test_copies_that_have_changed_in_memory_are_not_used(
     assert not ended.crash_words
 
 
+@pytest.mark.parametrize(
+    ("ranks", "parity", "kill", "corrupt", "again"),
+    [
+        (4, "3", "1@0.2", "", True),
+        (8, "4", "1@0.2,2@0.2", "", True),
+        (8, "4", "0@checkpoint,5@repair", "", None),
+        (8, "4", "1@0.2,3@0.2", "", False),
+        (8, "4", "1@0.2", "4", True),
+    ],
+    ids=["all in one", "in two groups", "in phases", "in one group", "in one, and memory changes"],
+)
+def test_parity_gives_back_what_one_of_a_group_had(
+    parts: Parts, ranks: int, parity: str, kill: str, corrupt: str, again: bool | None
+) -> None:
+    program = [str(parts.program("examples/02_spares.c")), "150"]
+    told = {"RUNFLAT_PARITY": parity, "RUNFLAT_CORRUPT": corrupt}
+    ended = run_job(parts, ranks + 3, program, spares=3, kill=kill, environment=told)
+    assert ended.in_time
+    assert f"{ranks} ranks, 150 steps, largest error 0\n" in ended.text, ended.text
+    assert ended.ranks("killed")
+    assert ("has changed in memory" in ended.text) == bool(corrupt)
+    if again is not None:
+        assert bool(ended.ranks("restored")) == again, ended.text
+
+
 def test_without_spares_all_stop_alike_if_wanted(parts: Parts) -> None:
     program = [str(parts.program("examples/02_spares.c")), "60"]
     ended = run_job(parts, 3, program, kill="1@0.05", environment={"RUNFLAT_ON_EXHAUSTED": "stop"})
@@ -188,6 +213,7 @@ def test_nothing_but_calls_is_exported(parts: Parts) -> None:
     ("program", "words", "world", "spares", "kill", "live"),
     [
         ("examples/02_spares.c", ["60"], 6, 2, "1@0.05,2@repair+0.001", 4),
+        ("examples/02_spares.c", ["60", "parity"], 6, 2, "1@0.05", 5),
         ("examples/03_overlap.c", ["60"], 5, 1, "2@0.05", 4),
         ("tests/ishrink.c", ["4"], 5, 0, "2@shrink", 4),
         ("tests/uniform.c", ["coll", "2"], 4, 0, "", 3),
@@ -199,6 +225,8 @@ def test_sanitizers_find_nothing(
 ) -> None:
     # What Open MPI itself does not free is not our business.
     settings = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    if "parity" in words:
+        settings["RUNFLAT_PARITY"] = "3"
     ended = run_job(
         sanitized, world, [str(sanitized.program(program)), *words], spares=spares, kill=kill,
         environment=settings,

@@ -7,6 +7,8 @@
 #include "bounded.h"
 #include "copies.h"
 #include "inject.h"
+#include "parity.h"
+#include "ring.h"
 #include "roster.h"
 #include "runflat.h"
 #include "spares.h"
@@ -28,17 +30,10 @@ struct region {
 static struct region *regions;
 static int region_count;
 
-/* The ranks of a communicator, and who keeps whose second copy. */
-struct ring {
-    MPI_Comm comm;
-    int size, own; /* in `comm` */
-    int shift;     /* rank r keeps its second copy at r + shift */
-    int *number;   /* by rank: its first number */
-};
-
 /* What a process holds, for the table. */
 struct holding {
     int64_t number, bytes; /* number -1: nothing */
+    int64_t members;       /* of the group that a block is of */
 };
 
 RF_API int RF_Protect(int id, void *memory, size_t bytes)
@@ -173,6 +168,12 @@ static bool share(const struct ring *ring, int64_t version)
     return carry(ring->comm, ring->own, version, 2, both);
 }
 
+/* What this rank keeps beside its own copy. */
+static int second_of(const struct ring *ring)
+{
+    return parity_size() ? block_number(ring->number[ring->own]) : ring->number[partner(ring, ring->own, -1)];
+}
+
 RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
 {
     if (!job_runs() || version <= last_complete || comm == MPI_COMM_NULL)
@@ -180,11 +181,11 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
     double begin = wall_s();
     enter_phase("checkpoint");
     struct ring ring = open_ring(comm);
-    int own = ring.number[ring.own], other = ring.number[partner(&ring, ring.own, -1)];
+    int own = ring.number[ring.own], other = second_of(&ring);
     bool good = take_snapshot(own, version);
     if (!good)
         PMPIX_Comm_revoke(comm);
-    good = good && share(&ring, version) && store_copies(version);
+    good = good && (parity_size() ? share_parity(&ring, version) : share(&ring, version)) && store_copies(version);
     int code = settle(&ring, good);
     /* After a failure others may know that it is complete: it is kept beside the one before, and RF_Restore finds out. */
     if (code == MPI_SUCCESS) {
@@ -217,7 +218,8 @@ static struct holding *who_holds(const struct ring *ring, int64_t version)
     struct holding *all = malloc(sizeof own * (size_t)ring->size);
     for (int at = 0; at < COPIES_MAX; at++) {
         bool has = copies[at].rank >= 0 && copies[at].version == version;
-        own[at] = (struct holding){has ? copies[at].rank : -1, has ? (int64_t)copies[at].bytes : 0};
+        own[at] = (struct holding){has ? copies[at].rank : -1, has ? (int64_t)copies[at].bytes : 0,
+                                   has ? members_of(&copies[at]) : 0};
     }
     if (PMPI_Allgather(own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, ring->comm) == MPI_SUCCESS)
         return all;
@@ -268,6 +270,82 @@ static int plan_seconds(const struct ring *ring, const struct holding *all, stru
     return count;
 }
 
+/* The first rank that holds something; -1: none does. */
+static int holder(const struct ring *ring, const struct holding *all, int number)
+{
+    for (int rank = 0; rank < ring->size; rank++)
+        if (held(all, rank, number))
+            return rank;
+    return -1;
+}
+
+/* Copies and blocks that another rank holds than the one they are of. */
+static int plan_moves(const struct ring *ring, const struct holding *all, struct transfer *plan)
+{
+    int count = 0;
+    for (int rank = 0; rank < ring->size; rank++) {
+        int number[2] = {ring->number[rank], block_number(ring->number[rank])};
+        for (int at = 0; at < 2; at++) {
+            int from = holder(ring, all, number[at]);
+            if (from >= 0 && !held(all, rank, number[at]))
+                plan[count++] = (struct transfer){number[at], from, rank, (size_t)held(all, from, number[at])->bytes};
+        }
+    }
+    return count;
+}
+
+/* What is left of a group. */
+struct left {
+    int lost;           /* the rank whose copy nobody holds; -1: none */
+    int64_t block_bytes; /* of the blocks */
+    bool renews;        /* a block is not there or is not what it would be made of now */
+    bool hopeless;      /* more is lost than blocks give back */
+};
+
+static struct left what_is_left(const struct ring *ring, const struct holding *all, int group)
+{
+    struct left left = {.lost = -1};
+    int ranks = 0;
+    for (int rank = 0; rank < ring->size; rank++)
+        ranks += group_of(ring->number[rank]) == group;
+    for (int rank = 0; rank < ring->size; rank++) {
+        int number = ring->number[rank];
+        if (group_of(number) != group)
+            continue;
+        if (holder(ring, all, number) < 0) {
+            left.hopeless = left.hopeless || left.lost >= 0;
+            left.lost = rank;
+        }
+    }
+    for (int rank = 0; rank < ring->size; rank++) {
+        int from = group_of(ring->number[rank]) == group ? holder(ring, all, block_number(ring->number[rank])) : -2;
+        const struct holding *block = from >= 0 ? held(all, from, block_number(ring->number[rank])) : NULL;
+        bool good = block && block->members == ranks;
+        left.block_bytes = good ? block->bytes : left.block_bytes;
+        left.renews = left.renews || (from != -2 && !good);
+        left.hopeless = left.hopeless || (from != -2 && !good && left.lost >= 0 && rank != left.lost);
+    }
+    left.renews = left.renews || left.lost >= 0;
+    return left;
+}
+
+/* Brings copies and blocks home, makes a lost copy anew and loads this rank's. */
+static bool restore_by_parity(const struct ring *ring, const struct holding *all, int64_t version, int *lost)
+{
+    int number = ring->number[ring->own];
+    for (int group = 0; group < first_count(); group++)
+        *lost = *lost || what_is_left(ring, all, group).hopeless;
+    if (*lost)
+        return true;
+    struct left left = what_is_left(ring, all, group_of(number));
+    struct transfer *plan = calloc((size_t)(2 * ring->size), sizeof *plan);
+    bool good = plan && carry(ring->comm, ring->own, version, plan_moves(ring, all, plan), plan);
+    free(plan);
+    good = good && (left.lost < 0 || rebuild(ring, version, left.lost, (size_t)left.block_bytes));
+    good = good && (!left.renews || share_parity(ring, version));
+    return good && load_snapshot(find_copy(number, version));
+}
+
 /* The last version that counts; -1: none. False: a failure. */
 static bool last_of_all(const struct ring *ring, int64_t *version)
 {
@@ -285,7 +363,9 @@ static int restore(const struct ring *ring, int64_t *version)
     bool good = last_of_all(ring, &last);
     struct holding *all = good && last >= 0 ? who_holds(ring, last) : NULL;
     struct transfer *plan = calloc((size_t)ring->size, sizeof *plan);
-    if (all) {
+    if (all && parity_size()) {
+        good = restore_by_parity(ring, all, last, &lost);
+    } else if (all) {
         int count = plan_homes(ring, all, plan);
         lost = count < 0;
         good = lost || (carry(ring->comm, ring->own, last, count, plan) &&
@@ -293,7 +373,7 @@ static int restore(const struct ring *ring, int64_t *version)
     }
     code = settle(ring, good && (all || last < 0));
     if (code == MPI_SUCCESS && last >= 0 && !lost) {
-        keep_copies(last, own, ring->number[partner(ring, ring->own, -1)]);
+        keep_copies(last, own, second_of(ring));
         *version = last_complete = last;
     }
     free(all);

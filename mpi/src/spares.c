@@ -10,6 +10,7 @@
 #include "bounded.h"
 #include "build.h"
 #include "inject.h"
+#include "parity.h"
 #include "repair.h"
 #include "requests.h"
 #include "restart.h"
@@ -88,6 +89,11 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
         return RF_ERR_UNPROTECTED;
     if (job.running || spares < RF_SPARES_FROM_LAUNCH || spares >= rf.size || !open_roster(spares))
         return RF_ERR_ARGUMENT;
+    if (parity_size() && getenv("RUNFLAT_STORE")) {
+        if (rf.rank == 0)
+            say("RUNFLAT_PARITY and RUNFLAT_STORE do not go together: a job begins again from whole copies");
+        return RF_ERR_ARGUMENT;
+    }
     const char *exhausted = getenv("RUNFLAT_ON_EXHAUSTED");
     job.stop_when_exhausted = exhausted && strcmp(exhausted, "stop") == 0;
     begin_step("RF_Init");

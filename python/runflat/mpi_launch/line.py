@@ -80,6 +80,8 @@ class Job:
     stops: Sequence[Injection] = ()
     step_limit_s: float | None = None
     mpirun_options: Sequence[str] = ()
+    parity: int | None = None
+    watch_ms: float | None = None
     spare_count: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -195,6 +197,8 @@ def compose(
         "RUNFLAT_STORE": None if store is None else str(store),
         "RUNFLAT_RESTART": "1" if again else None,
         "RUNFLAT_EVENTS": None if events is None else str(events),
+        "RUNFLAT_PARITY": None if job.parity is None else str(job.parity),
+        "RUNFLAT_WATCH_MS": None if job.watch_ms is None else f"{job.watch_ms:g}",
         "RUNFLAT_STEP_LIMIT_S": None if job.step_limit_s is None else f"{job.step_limit_s:g}",
     }
     exported |= {name: value for name, value in optional.items() if value is not None}

@@ -69,6 +69,18 @@ from runflat.mpi_launch.line import Job, compose
     help="Without a spare left go on with fewer ranks, or stop; default: the library's.",
 )
 @click.option(
+    "--parity",
+    type=click.IntRange(2, 32),
+    metavar="RANKS",
+    help="Checkpoints in groups of so many ranks, each with a block of parity, instead of whole second copies.",
+)
+@click.option(
+    "--watch",
+    type=click.FloatRange(0, min_open=True),
+    metavar="MS",
+    help="A thread looks for failures as often, for programs that wait where the library does not look.",
+)
+@click.option(
     "--hostfile",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
@@ -161,6 +173,8 @@ def command(
     allocation: str | None,
     policy: str | None,
     on_exhausted: str | None,
+    parity: int | None,
+    watch: float | None,
     hostfile: str | None,
     kills: tuple[str, ...],
     stops: tuple[str, ...],
@@ -186,7 +200,7 @@ def command(
         words, ranks, spares, shape, allocation, torus, policy, on_exhausted,
         None if hostfile is None else Path(hostfile),
         [one for one in killed if isinstance(one, Injection)], [read_stop(text) for text in stops],
-        step_limit, _split(options),
+        step_limit, _split(options), parity, watch,
     )  # fmt: skip
     if timeline is not None and not Path(timeline).absolute().parent.is_dir():
         raise MpiError(f"{timeline}: there is no folder for it; make it first")
@@ -194,6 +208,10 @@ def command(
         raise MpiError(f"there is no program {words[0]!r} (a path to one here begins with ./)")
     if store is not None and not supervise:
         raise MpiError("--store is where --supervise goes on from; add --supervise")
+    if parity is not None and supervise:
+        raise MpiError(
+            "--supervise begins again from whole copies, which --parity does not make: leave one out"
+        )
     parts = find_parts(mpirun, library, dry_run=dry_run)
     policies = find_policies(job)
     if dry_run:
