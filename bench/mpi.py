@@ -1,7 +1,8 @@
 """The MPI recovery library while nobody fails: what calls cost with it and without, in one run.
 
-`mpi/bench/latency.c` is started without the library, with it and no mode set, and with each mode; rounds in turn. Bound: a
-call of a library that wants nothing adds a jump and a test of a counter.
+`mpi/bench/latency.c` is started without the library, with it and no mode set, and with each mode; rounds in turn. Two jobs
+seldom meet the same machine, so what a library that nobody asks for anything adds is measured once more inside one process, calls
+through it and past it in turn (`mpi/bench/added.c`). Bound: a test of a counter and a jump.
 """
 
 from __future__ import annotations
@@ -41,6 +42,15 @@ def run(parts: Parts, program: Path, ranks: int, case: str) -> dict[str, float]:
     return measured(
         parts, program, ranks, [str(LARGEST), *key], preloaded=preloaded, environment=told
     )
+
+
+def added(parts: Parts, ranks: int) -> dict[str, float]:
+    """Microseconds a call past the library, and what a call through it takes more, in per cent."""
+    found = measured(parts, parts.unlinked("bench/added.c"), ranks)
+    calls = [name for name in found if not name.endswith("_ratio")]
+    return {f"{name}_us": found[name] for name in calls} | {
+        f"{name}_percent": 100 * (found[f"{name}_ratio"] - 1) for name in calls
+    }
 
 
 def recovery(parts: Parts, victim: int) -> dict[str, float]:
@@ -83,11 +93,19 @@ def main() -> None:
                 row: dict[str, Any] = {"ranks": ranks, "call": call}
                 row |= {f"{c}_us": record.spread([one[c][call] for one in rounds]) for c in CASES}
                 results.append(row)
+        past = [added(parts, 2) for _ in range(REPEATS)]
         found = [recovery(parts, 1 + turn % 7) for turn in range(RECOVERIES)]
+    more = {name: record.spread([one[name] for one in past]) for name in past[0]}
     recoveries = {name: record.spread([one[name] for one in found]) for name in found[0]}
     record.save(
         Path(__file__).parent / "mpi.json",
-        head | {"results": results, "recoveries": RECOVERIES, "recovery_ms_at_8_ranks": recoveries},
+        head
+        | {
+            "results": results,
+            "added_at_2_ranks": more,
+            "recoveries": RECOVERIES,
+            "recovery_ms_at_8_ranks": recoveries,
+        },
     )
     print(f"{head['processor']}, {head['cores']} cores, {REPEATS} rounds, commit {head['commit']}; best (median) in us")  # fmt: skip
     print(f"{'ranks':>5} {'call':16}" + "".join(f"{case:>20}" for case in CASES))
@@ -95,6 +113,11 @@ def main() -> None:
         cells = [row[f"{case}_us"] for case in CASES]
         text = "".join(f"{one['min']:10.3f} ({one['median']:7.3f})" for one in cells)
         print(f"{row['ranks']:5} {row['call']:16}{text}")
+    for name, percent in more.items():
+        if name.endswith("_percent"):
+            print(
+                f"added at 2 ranks, {name.removesuffix('_percent'):10} {percent['median']:8.2f} % ({percent['min']:.2f}-{percent['max']:.2f})"
+            )
     for name, ms in recoveries.items():
         print(
             f"recovery at 8 ranks, {name:10} {ms['median']:8.2f} ms ({ms['min']:.2f}-{ms['max']:.2f})"

@@ -105,6 +105,22 @@ def test_parity_gives_back_what_one_of_a_group_had(
         assert bool(ended.ranks("restored")) == again, ended.text
 
 
+@pytest.mark.parametrize("parity", ["0", "3"], ids=["second copies", "parity"])
+@pytest.mark.parametrize("kill", ["", "1@0.2", "2@checkpoint+0.0005", "0@0.15,3@0.3"])
+def test_checkpoints_beside_the_computation_bring_data_back(
+    parts: Parts, kill: str, parity: str
+) -> None:
+    program = [str(parts.program("examples/06_background.c")), "150"]
+    told = {"RUNFLAT_PARITY": parity}
+    ended = run_job(parts, 6, program, spares=2, kill=kill, environment=told)
+    assert "4 ranks, 150 steps, largest error 0\n" in ended.text, ended.text
+    assert ended.ranks("killed") == {int(one.split("@")[0]) for one in kill.split(",") if one}
+    versions = [one["version"] for one in ended.events if one["event"] == "checkpoint"]
+    assert set(versions) >= set(range(100, 151, 10))
+    assert "has changed in memory" not in ended.text
+    assert not ended.crash_words
+
+
 def test_without_spares_all_stop_alike_if_wanted(parts: Parts) -> None:
     program = [str(parts.program("examples/02_spares.c")), "60"]
     ended = run_job(parts, 3, program, kill="1@0.05", environment={"RUNFLAT_ON_EXHAUSTED": "stop"})

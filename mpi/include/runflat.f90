@@ -45,6 +45,13 @@ module runflat
       integer(c_int64_t), value :: version
     end function
 
+    integer(c_int) function RF_Icheckpoint(comm, version, request) bind(c, name='RF_Icheckpoint_f')
+      import
+      integer(c_int), value :: comm
+      integer(c_int64_t), value :: version
+      integer(c_int), intent(out) :: request
+    end function
+
     integer(c_int) function RF_Restore(comm, version) bind(c, name='RF_Restore_f')
       import
       integer(c_int), value :: comm

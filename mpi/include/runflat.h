@@ -115,6 +115,17 @@ RF_API int RF_Protect(int id, void *memory, size_t bytes);
  * MPI_SUCCESS, or the class of the failure, at all ranks alike. */
 RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version);
 
+/* RF_Checkpoint as a request: the protected memory is copied in this call and may change afterwards, the rest happens beside the
+ * computation, in calls as with MPIX_Comm_ishrink (files of `--supervise` are written by a thread). Collective.
+ * There is one at a time: the next checkpoint, RF_Restore and RF_End wait for its end, a repair gives it up.
+ *
+ * [in]  version  as for RF_Checkpoint
+ * [out] request  for MPI_Wait, MPI_Test and their kind: MPI_SUCCESS, then the version counts, or the class of a failure, which
+ *                others may not have
+ *
+ * MPI_SUCCESS; RF_ERR_ARGUMENT; MPI_ERR_NO_MEM; or the class of a failure. */
+RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request);
+
 /* Brings back the last complete version at all ranks, and makes the copies that were lost with failed processes anew.
  * Collective.
  *

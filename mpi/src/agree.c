@@ -1,5 +1,6 @@
 #include "agree.h"
 
+#include "inject.h"
 #include "requests.h"
 #include "state.h"
 
@@ -101,4 +102,11 @@ int agree_unless_revoked(MPI_Comm comm, int *flag, double patience_s)
 int agree_unless_other_revoked(MPI_Comm comm, int *flag, MPI_Comm other)
 {
     return agree(comm, flag, other, 0);
+}
+
+int agree_on_success(MPI_Comm comm, bool good)
+{
+    enter_phase("agree");
+    int flag = good, code = agree_unless_revoked(comm, &flag, 0);
+    return code == MPI_SUCCESS && !flag ? MPIX_ERR_REVOKED : code;
 }

@@ -19,6 +19,9 @@ int agree_unless_revoked(MPI_Comm comm, int *flag, double patience_s);
 /* The same, given up at once when `other` is revoked; `comm` may be. */
 int agree_unless_other_revoked(MPI_Comm comm, int *flag, MPI_Comm other);
 
+/* Whether all ranks are there and did well: MPI_SUCCESS, or at all alike the class of a failure. Interrupted by a revoke. */
+int agree_on_success(MPI_Comm comm, bool good);
+
 /* Agreements on the communicator of the job are counted, so that after a failure none stays pending: since each begins when
  * the one before has ended, processes differ by one at the most. */
 void count_agreements(MPI_Comm comm);

@@ -10,7 +10,7 @@
 
 /* A blocking call, its non-blocking form, and its persistent one: parameters in brackets, then their names. */
 #define COLLECTIVE(NAME, INAME, PARAMETERS, ...)                                                                          \
-    EXPORTED int MPI_##NAME(UNWRAP PARAMETERS)                                                                            \
+    static __attribute__((noinline)) int watch_##NAME(UNWRAP PARAMETERS)                                                  \
     {                                                                                                                     \
         struct modes modes = modes_of(comm);                                                                              \
         bool straight = goes_straight(comm);                                                                              \
@@ -31,9 +31,14 @@
         return release_errors(comm, handler, settle_all(comm, code));                                                     \
     }                                                                                                                     \
                                                                                                                           \
+    EXPORTED int MPI_##NAME(UNWRAP PARAMETERS)                                                                            \
+    {                                                                                                                     \
+        return all_is_quiet() ? PMPI_##NAME(__VA_ARGS__) : watch_##NAME(__VA_ARGS__);                                     \
+    }                                                                                                                     \
+                                                                                                                          \
     EXPORTED int MPI_##INAME(UNWRAP PARAMETERS, MPI_Request *request)                                                     \
     {                                                                                                                     \
-        if (modes_of(comm).uniform != UNIFORM_COLL)                                                                       \
+        if (all_is_quiet() || modes_of(comm).uniform != UNIFORM_COLL)                                                     \
             return PMPI_##INAME(__VA_ARGS__, request);                                                                    \
         MPI_Errhandler handler = hold_errors(comm);                                                                       \
         int code = PMPI_##INAME(__VA_ARGS__, request);                                                                    \

@@ -8,9 +8,9 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 /* Whether calls must watch: a communicator has a range, or a request of ours is under way. */
-static bool must_watch(void)
+static inline bool must_watch(void)
 {
-    return rf.ready && (atomic_load_explicit(&ranged_count, memory_order_relaxed) > 0 ||
+    return !all_is_quiet() && rf.ready && (atomic_load_explicit(&ranged_count, memory_order_relaxed) > 0 ||
                         atomic_load_explicit(&works, memory_order_relaxed) > 0);
 }
 

@@ -18,7 +18,7 @@ struct copy *new_copy(int rank, int64_t version, size_t bytes)
         unsigned char *data = malloc(bytes ? bytes : 1);
         if (!data)
             return NULL;
-        copies[at] = (struct copy){rank, version, bytes, 0, data};
+        copies[at] = (struct copy){rank, version, bytes, 0, false, data};
         return &copies[at];
     }
     return NULL;
@@ -30,6 +30,12 @@ struct copy *find_copy(int rank, int64_t version)
         if (copies[at].rank == rank && copies[at].version == version)
             return &copies[at];
     return NULL;
+}
+
+void seal_copy(struct copy *copy)
+{
+    copy->checksum = checksum_of(copy->data, copy->bytes);
+    copy->whole = true;
 }
 
 void drop_copy(struct copy *copy)

@@ -2,6 +2,7 @@
 #ifndef RUNFLAT_COPIES_H
 #define RUNFLAT_COPIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,7 @@ struct copy {
     int64_t version;
     size_t bytes;
     uint64_t checksum;
+    bool whole; /* all data are there, and the checksum is theirs */
     unsigned char *data;
 };
 
@@ -27,6 +29,9 @@ struct copy *new_copy(int rank, int64_t version, size_t bytes);
 
 /* The copy of a rank's memory at a version; NULL: not here. */
 struct copy *find_copy(int rank, int64_t version);
+
+/* All data of a copy are there: notes what they add up to. */
+void seal_copy(struct copy *copy);
 
 /* Forgets a copy. */
 void drop_copy(struct copy *copy);

@@ -317,6 +317,14 @@ EXPORTED int RF_Checkpoint_f(MPI_Fint comm, int64_t version)
     return RF_Checkpoint(PMPI_Comm_f2c(comm), version);
 }
 
+EXPORTED int RF_Icheckpoint_f(MPI_Fint comm, int64_t version, MPI_Fint *request)
+{
+    MPI_Request own;
+    int code = RF_Icheckpoint(PMPI_Comm_f2c(comm), version, &own);
+    *request = PMPI_Request_c2f(own);
+    return code;
+}
+
 EXPORTED int RF_Restore_f(MPI_Fint comm, int64_t *version)
 {
     return RF_Restore(PMPI_Comm_f2c(comm), version);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 struct state rf = {.world = MPI_COMM_NULL};
+atomic_int attention;
 
 /* What the user has set stays. */
 __attribute__((constructor)) static void before_mpi(void)

@@ -59,6 +59,7 @@ void set_modes(MPI_Comm comm, struct modes modes)
         own = &marked[count];
         *own = (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL}};
         atomic_store(&marked_count, count + 1);
+        atomic_fetch_add(&attention, 1);
     }
     if (own) {
         atomic_fetch_add(&ranged_count, (modes.range != RANGE_LOCAL) - (own->modes.range != RANGE_LOCAL));
@@ -66,6 +67,7 @@ void set_modes(MPI_Comm comm, struct modes modes)
         if (plain) {
             *own = marked[atomic_load(&marked_count) - 1];
             atomic_fetch_sub(&marked_count, 1);
+            atomic_fetch_sub(&attention, 1);
         }
     }
     pthread_rwlock_unlock(&lock);

@@ -7,26 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP_MOST = 32, MEMBERS_MAX = 2 * GROUP_MOST, TAG = 32001, PIECE = 1 << 30, NOBODY = -1 };
-
-/* The ranks of a group, in `comm`. */
-struct group {
-    int count, own; /* among `rank`; -1: not in it */
-    int rank[MEMBERS_MAX];
-};
-
-/* What a block begins with: the members' data when it was made, in their order. */
-struct block_head {
-    int64_t members;
-    int64_t bytes[MEMBERS_MAX];
-    uint64_t checksum[MEMBERS_MAX];
-};
+enum { TAG = 32001, NOBODY = -1 };
 
 int parity_size(void)
 {
     const char *given = getenv("RUNFLAT_PARITY");
     int size = given ? atoi(given) : 0;
-    return size < 2 ? 0 : size < GROUP_MOST ? size : GROUP_MOST;
+    return size < 2 ? 0 : size < PARITY_GROUP_MOST ? size : PARITY_GROUP_MOST;
 }
 
 static int group_count(void)
@@ -54,10 +41,10 @@ int members_of(const struct copy *block)
     return (int)head.members;
 }
 
-static struct group open_group(const struct ring *ring)
+static struct parity_group open_group(const struct ring *ring)
 {
-    struct group group = {.own = -1};
-    for (int rank = 0; rank < ring->size && group.count < MEMBERS_MAX; rank++) {
+    struct parity_group group = {.own = -1};
+    for (int rank = 0; rank < ring->size && group.count < PARITY_MEMBERS_MAX; rank++) {
         if (group_of(ring->number[rank]) != group_of(ring->number[ring->own]))
             continue;
         if (rank == ring->own)
@@ -96,138 +83,164 @@ static void add(unsigned char *sum, const unsigned char *more, size_t bytes)
         sum[at] ^= more[at];
 }
 
-/* Sends as many bytes to one rank as come from another; either may be nobody. */
-static bool pass(MPI_Comm comm, size_t bytes, int to, const unsigned char *out, int from, unsigned char *in)
+/* Begins the next step, in which each member sends to the one as many places behind it. */
+static void exchange(struct chunks *chunks)
 {
-    bool good = true;
-    for (size_t at = 0; at < bytes && good; at += PIECE) {
-        MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-        int piece = bytes - at < PIECE ? (int)(bytes - at) : PIECE;
-        if (from != NOBODY)
-            PMPI_Irecv(in + at, piece, MPI_BYTE, from, TAG, comm, &requests[0]);
-        if (to != NOBODY)
-            PMPI_Isend(out + at, piece, MPI_BYTE, to, TAG, comm, &requests[1]);
-        good = finish_requests(comm, 2, requests);
-    }
-    return good;
+    const struct parity_group *group = chunks->group;
+    int to = (group->own + chunks->step) % group->count, from = (group->own - chunks->step + group->count) % group->count;
+    cut(chunks->copy, chunk_index(group->own, to), chunks->bytes, chunks->out);
+    if (from != chunks->without)
+        receive_bytes(&chunks->flight, chunks->in, chunks->bytes, group->rank[from], TAG);
+    if (to != chunks->without)
+        send_bytes(&chunks->flight, chunks->out, chunks->bytes, group->rank[to], TAG);
 }
 
-/* Adds to `sum` the chunks for this member of all others but `without`, and sends them theirs. */
-static bool add_chunks(const struct ring *ring, const struct group *group, int without, const struct copy *own, size_t chunk,
-                       unsigned char *sum)
+/* Begins to add to `sum` the chunks for this member of all others but `without`, and to send them theirs. */
+static void begin_chunks(struct chunks *chunks, MPI_Comm comm, const struct parity_group *group, int without,
+                         const struct copy *own, size_t bytes, unsigned char *sum)
 {
-    unsigned char *out = malloc(2 * chunk + 1), *in = out + chunk;
-    bool good = out != NULL;
-    if (!good)
-        PMPIX_Comm_revoke(ring->comm);
-    for (int step = 1; step < group->count && good; step++) {
-        int to = (group->own + step) % group->count, from = (group->own - step + group->count) % group->count;
-        cut(own, chunk_index(group->own, to), chunk, out);
-        good = pass(ring->comm, chunk, to == without ? NOBODY : group->rank[to], out, from == without ? NOBODY : group->rank[from], in);
-        if (good && from != without)
-            add(sum, in, chunk);
-    }
-    free(out);
-    return good;
+    unsigned char *room = malloc(2 * bytes + 1);
+    *chunks = (struct chunks){group, without, own, bytes, sum, room, room + bytes, 1, {0}};
+    begin_flight(&chunks->flight, comm);
+    if (!room)
+        give_up_flight(&chunks->flight);
+    else if (group->count > 1)
+        exchange(chunks);
 }
 
-/* What all members' copies are like. */
-static bool gather_head(const struct ring *ring, const struct group *group, const struct copy *own, struct block_head *head)
+static bool advance_chunks(struct chunks *chunks)
 {
-    uint64_t mine[2] = {own->bytes, own->checksum}, all[MEMBERS_MAX][2];
-    MPI_Request requests[2 * MEMBERS_MAX];
-    int posted = 0;
-    for (int at = 0; at < group->count; at++) {
-        PMPI_Irecv(all[at], 2, MPI_UINT64_T, group->rank[at], TAG, ring->comm, &requests[posted++]);
-        PMPI_Isend(mine, 2, MPI_UINT64_T, group->rank[at], TAG, ring->comm, &requests[posted++]);
-    }
-    if (!finish_requests(ring->comm, posted, requests))
+    const struct parity_group *group = chunks->group;
+    if (!has_landed(&chunks->flight))
         return false;
-    memset(head, 0, sizeof *head);
-    head->members = group->count;
-    for (int at = 0; at < group->count; at++) {
-        head->bytes[at] = (int64_t)all[at][0];
-        head->checksum[at] = all[at][1];
+    if (chunks->flight.good && chunks->step < group->count) {
+        if ((group->own - chunks->step + group->count) % group->count != chunks->without)
+            add(chunks->sum, chunks->in, chunks->bytes);
+        if (++chunks->step < group->count) {
+            exchange(chunks);
+            return false;
+        }
     }
+    free(chunks->out);
     return true;
 }
 
-bool share_parity(const struct ring *ring, int64_t version)
+void begin_blocks(struct blocks *blocks, const struct ring *ring, int64_t version)
 {
-    struct group group = open_group(ring);
-    int number = ring->number[ring->own];
-    const struct copy *own = find_copy(number, version);
-    struct block_head head;
-    if (!own || !gather_head(ring, &group, own, &head))
-        return false;
+    const struct copy *own = find_copy(ring->number[ring->own], version);
+    *blocks = (struct blocks){.ring = ring, .version = version, .group = open_group(ring), .own = {own->bytes, own->checksum}};
+    begin_flight(&blocks->flight, ring->comm);
+    for (int at = 0; at < blocks->group.count; at++) {
+        receive_bytes(&blocks->flight, blocks->all[at], sizeof blocks->all[at], blocks->group.rank[at], TAG);
+        send_bytes(&blocks->flight, blocks->own, sizeof blocks->own, blocks->group.rank[at], TAG);
+    }
+}
+
+/* It is known what all members' copies are like. False: no memory. */
+static bool begin_block(struct blocks *blocks)
+{
+    const struct parity_group *group = &blocks->group;
+    int number = blocks->ring->number[blocks->ring->own];
+    struct block_head head = {.members = group->count};
+    for (int at = 0; at < group->count; at++) {
+        head.bytes[at] = (int64_t)blocks->all[at][0];
+        head.checksum[at] = blocks->all[at][1];
+    }
     size_t chunk = chunk_bytes(&head);
-    struct copy *block = new_copy(block_number(number), version, sizeof head + chunk);
+    struct copy *block = new_copy(block_number(number), blocks->version, sizeof head + chunk);
     if (!block) {
-        PMPIX_Comm_revoke(ring->comm);
+        give_up_flight(&blocks->flight);
         return false;
     }
     memcpy(block->data, &head, sizeof head);
     memset(block->data + sizeof head, 0, chunk);
-    if (!add_chunks(ring, &group, NOBODY, own, chunk, block->data + sizeof head))
+    begin_chunks(&blocks->chunks, blocks->ring->comm, group, NOBODY, find_copy(number, blocks->version), chunk,
+                 block->data + sizeof head);
+    return true;
+}
+
+bool advance_blocks(struct blocks *blocks)
+{
+    if (!blocks->known) {
+        if (!has_landed(&blocks->flight))
+            return false;
+        blocks->known = blocks->flight.good && begin_block(blocks);
+        return !blocks->known;
+    }
+    if (!advance_chunks(&blocks->chunks))
         return false;
-    block->checksum = checksum_of(block->data, block->bytes);
+    blocks->good = blocks->chunks.flight.good;
+    struct copy *block = find_copy(block_number(blocks->ring->number[blocks->ring->own]), blocks->version);
+    if (blocks->good)
+        seal_copy(block);
     return true;
 }
 
 /* Sends the rank that has lost its data the chunk that this one's block and the others give back. */
-static bool give_chunk(const struct ring *ring, const struct group *group, int64_t version, int lost)
+static bool give_chunk(const struct ring *ring, const struct parity_group *group, int64_t version, int lost)
 {
     int number = ring->number[ring->own];
     const struct copy *own = find_copy(number, version), *block = find_copy(block_number(number), version);
     unsigned char *sum = block ? malloc(block->bytes) : NULL;
+    struct chunks chunks;
     if (!own || !sum) {
         PMPIX_Comm_revoke(ring->comm);
         return false;
     }
     memcpy(sum, block->data, block->bytes);
-    bool good = add_chunks(ring, group, lost, own, block->bytes - sizeof(struct block_head), sum + sizeof(struct block_head));
-    good = good && pass(ring->comm, block->bytes, group->rank[lost], sum, NOBODY, NULL);
+    size_t chunk = block->bytes - sizeof(struct block_head);
+    begin_chunks(&chunks, ring->comm, group, lost, own, chunk, sum + sizeof(struct block_head));
+    while (!advance_chunks(&chunks))
+        ;
+    if (chunks.flight.good)
+        send_bytes(&chunks.flight, sum, block->bytes, group->rank[lost], TAG);
+    land(&chunks.flight);
     free(sum);
-    return good;
+    return chunks.flight.good;
 }
 
 /* Puts the chunks of all others together. */
-static bool take_chunks(const struct ring *ring, const struct group *group, int64_t version, size_t block_bytes)
+static bool take_chunks(const struct ring *ring, const struct parity_group *group, int64_t version, size_t block_bytes)
 {
     size_t chunk = block_bytes - sizeof(struct block_head);
     unsigned char *in = malloc(block_bytes);
     struct copy *copy = NULL;
     struct block_head head;
-    bool good = in != NULL;
-    for (int from = 0; from < group->count && good; from++) {
+    struct flight flight;
+    begin_flight(&flight, ring->comm);
+    if (!in)
+        give_up_flight(&flight);
+    for (int from = 0; from < group->count && flight.good; from++) {
         if (from == group->own)
             continue;
-        good = pass(ring->comm, block_bytes, NOBODY, NULL, group->rank[from], in);
-        if (!good)
+        receive_bytes(&flight, in, block_bytes, group->rank[from], TAG);
+        if (!land(&flight))
             break;
         memcpy(&head, in, sizeof head);
         if (!copy)
             copy = new_copy(ring->number[ring->own], version, (size_t)head.bytes[group->own]);
-        good = copy != NULL;
+        if (!copy) {
+            give_up_flight(&flight);
+            break;
+        }
         size_t begin = (size_t)chunk_index(group->own, from) * chunk;
-        if (good && begin < copy->bytes)
+        if (begin < copy->bytes)
             memcpy(copy->data + begin, in + sizeof head, copy->bytes - begin < chunk ? copy->bytes - begin : chunk);
     }
     free(in);
-    if (copy && good) {
-        copy->checksum = checksum_of(copy->data, copy->bytes);
-        good = copy->checksum == head.checksum[group->own];
-        if (!good)
+    if (copy && flight.good) {
+        seal_copy(copy);
+        if (copy->checksum != head.checksum[group->own]) {
             say("the data that its parity group gives back is not what it was");
+            give_up_flight(&flight);
+        }
     }
-    if (!good)
-        PMPIX_Comm_revoke(ring->comm);
-    return good;
+    return flight.good;
 }
 
 bool rebuild(const struct ring *ring, int64_t version, int lost, size_t block_bytes)
 {
-    struct group group = open_group(ring);
+    struct parity_group group = open_group(ring);
     int member = 0;
     while (group.rank[member] != lost)
         member++;

@@ -8,6 +8,7 @@
 
 #include "copies.h"
 #include "ring.h"
+#include "transfer.h"
 
 #include <stdbool.h>
 
@@ -23,8 +24,49 @@ int block_number(int number);
 /* The ranks whose data a block was made of; 0: it is none. */
 int members_of(const struct copy *block);
 
-/* Makes this rank's block of its group's copies of a version. By all ranks of the group. False: a failure, or no memory. */
-bool share_parity(const struct ring *ring, int64_t version);
+enum { PARITY_GROUP_MOST = 32, PARITY_MEMBERS_MAX = 2 * PARITY_GROUP_MOST };
+
+/* The ranks of a group, in the communicator of a ring. */
+struct parity_group {
+    int count, own; /* among `rank` */
+    int rank[PARITY_MEMBERS_MAX];
+};
+
+/* What a block begins with: the members' data when it was made, in their order. */
+struct block_head {
+    int64_t members;
+    int64_t bytes[PARITY_MEMBERS_MAX];
+    uint64_t checksum[PARITY_MEMBERS_MAX];
+};
+
+/* Chunks that members send each other, one partner after the other, and add up. */
+struct chunks {
+    const struct parity_group *group;
+    int without; /* a member that takes no part; -1: none */
+    const struct copy *copy;
+    size_t bytes; /* of a chunk */
+    unsigned char *sum, *out, *in;
+    int step;
+    struct flight flight;
+};
+
+/* Blocks in the making. */
+struct blocks {
+    const struct ring *ring;
+    int64_t version;
+    struct parity_group group;
+    uint64_t own[2], all[PARITY_MEMBERS_MAX][2]; /* bytes and checksum */
+    bool known;                                  /* what all members' copies are like */
+    struct flight flight;
+    struct chunks chunks;
+    bool good;
+};
+
+/* Begins to make this rank's block of its group's copies of a version, which are there. By all ranks of the group. */
+void begin_blocks(struct blocks *blocks, const struct ring *ring, int64_t version);
+
+/* Goes on as far as is possible without waiting; true: ended, well if `good`. */
+bool advance_blocks(struct blocks *blocks);
 
 /* Makes the copy of the rank `lost` of this rank's group anew; all others have their own and their blocks, of `block_bytes` each.
  * False: a failure, no memory, or what came of it is not what it was. */

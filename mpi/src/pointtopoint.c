@@ -6,13 +6,20 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 #define SEND(NAME)                                                                                                        \
-    EXPORTED int MPI_##NAME(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)             \
+    static __attribute__((noinline)) int watch_##NAME(const void *buffer, int count, MPI_Datatype type, int to, int tag,  \
+                                                      MPI_Comm comm)                                                      \
     {                                                                                                                     \
-        if (goes_straight(comm))                                                                                    \
+        if (goes_straight(comm))                                                                                          \
             return PMPI_##NAME(buffer, count, type, to, tag, comm);                                                       \
         MPI_Request request;                                                                                              \
         int code = PMPI_I##NAME(buffer, count, type, to, tag, comm, &request);                                            \
         return code == MPI_SUCCESS ? wait_watching(&request, MPI_STATUS_IGNORE) : code;                                   \
+    }                                                                                                                     \
+                                                                                                                          \
+    EXPORTED int MPI_##NAME(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)             \
+    {                                                                                                                     \
+        return all_is_quiet() ? PMPI_##NAME(buffer, count, type, to, tag, comm)                                           \
+                              : watch_##NAME(buffer, count, type, to, tag, comm);                                         \
     }
 
 /* Names of the non-blocking forms, in lower case after the I. */
@@ -26,7 +33,8 @@ SEND(Ssend)
 SEND(Rsend)
 SEND(Bsend)
 
-EXPORTED int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
+static __attribute__((noinline)) int watch_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                                                MPI_Status *status)
 {
     if (goes_straight(comm))
         return PMPI_Recv(buffer, count, type, from, tag, comm, status);
@@ -35,8 +43,15 @@ EXPORTED int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int 
     return code == MPI_SUCCESS ? wait_watching(&request, status) : code;
 }
 
-EXPORTED int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to, int out_tag, void *in, int in_count,
-                          MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status *status)
+EXPORTED int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return all_is_quiet() ? PMPI_Recv(buffer, count, type, from, tag, comm, status)
+                          : watch_Recv(buffer, count, type, from, tag, comm, status);
+}
+
+static __attribute__((noinline)) int watch_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to, int out_tag,
+                                                    void *in, int in_count, MPI_Datatype in_type, int from, int in_tag,
+                                                    MPI_Comm comm, MPI_Status *status)
 {
     if (goes_straight(comm))
         return PMPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status);
@@ -54,4 +69,12 @@ EXPORTED int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type,
     int received = wait_watching(&receive, status);
     int sent = wait_watching(&send, MPI_STATUS_IGNORE);
     return received != MPI_SUCCESS ? received : sent;
+}
+
+EXPORTED int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to, int out_tag, void *in, int in_count,
+                          MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status *status)
+{
+    return all_is_quiet()
+               ? PMPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status)
+               : watch_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status);
 }

@@ -7,12 +7,6 @@
 #include "state.h"
 #include "young.h"
 
-static void free_comm(MPI_Comm *comm)
-{
-    forget_made(*comm);
-    PMPI_Comm_free(comm);
-}
-
 static void shrink_pool(struct repair *repair)
 {
     if (repair->tell)
@@ -36,8 +30,10 @@ static void take_pool(struct repair *repair)
 {
     if (repair->tell)
         note_event("shrink", 1e3 * (wall_s() - repair->shrink_begin));
-    free_comm(repair->pool);
+    free_made(repair->pool);
     *repair->pool = repair->next;
+    if (*repair->side != MPI_COMM_NULL)
+        free_made(repair->side);
     bury(repair->next);
 }
 
@@ -51,31 +47,48 @@ static void make_gate(struct repair *repair)
     repair->stage = GATING;
 }
 
-static void make_ranks(struct repair *repair)
+/* Begins to make a communicator of the ranks, and at spares one of the spares. */
+static void build_for_ranks(struct repair *repair)
 {
-    *repair->gate = repair->build.made;
     MPI_Group group = own_group(*repair->pool);
     begin_build(&repair->build, *repair->pool, group);
     PMPI_Group_free(&group);
+}
+
+static void make_ranks(struct repair *repair)
+{
+    *repair->gate = repair->build.made;
+    build_for_ranks(repair);
     repair->stage = RANKING;
+}
+
+static void make_side(struct repair *repair)
+{
+    repair->ranks = repair->build.made;
+    build_for_ranks(repair);
+    repair->stage = SIDING;
 }
 
 static void end_repair(struct repair *repair)
 {
-    repair->ranks = repair->build.made;
-    if (own_rank() < 0)
-        free_comm(&repair->ranks);
+    *repair->side = repair->build.made;
+    if (own_rank() < 0) {
+        free_made(&repair->ranks);
+        free_made(repair->side);
+    }
     if (repair->may_free)
-        free_comm(&repair->old);
+        free_made(&repair->old);
     count_agreements(repair->ranks);
     if (repair->tell)
         note_event("repaired", 1e3 * (wall_s() - repair->begin));
 }
 
-void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm old, bool stop_when_exhausted, bool tell)
+void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side, MPI_Comm old, bool stop_when_exhausted,
+                  bool tell)
 {
     *repair = (struct repair){.pool = pool,
                               .gate = gate,
+                              .side = side,
                               .old = old,
                               .ranks = MPI_COMM_NULL,
                               .stop_when_exhausted = stop_when_exhausted,
@@ -86,6 +99,8 @@ void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Com
         enter_phase("repair");
     if (old != MPI_COMM_NULL)
         PMPIX_Comm_revoke(old);
+    if (*side != MPI_COMM_NULL)
+        PMPIX_Comm_revoke(*side);
     PMPIX_Comm_revoke(*pool);
     shrink_pool(repair);
 }
@@ -127,6 +142,14 @@ bool advance_repair(struct repair *repair, int *code)
             shrink_pool(repair);
         return false;
     case RANKING:
+        if (!advance_build(&repair->build, code))
+            return false;
+        if (*code == MPI_SUCCESS)
+            make_side(repair);
+        else
+            shrink_pool(repair);
+        return false;
+    case SIDING:
         if (!advance_build(&repair->build, code))
             return false;
         if (*code == MPI_SUCCESS)

@@ -1,5 +1,5 @@
 /* A repair, step by step without waiting: shrink the pool, end what agreements are pending, ask the policy who takes over,
- * make the gate and the communicator of the ranks. A failure in its midst begins it again; its steps are the same whoever has failed. */
+ * make the gate, the communicator of the ranks and its copy. A failure in its midst begins it again; its steps are the same whoever has failed. */
 #ifndef RUNFLAT_REPAIR_H
 #define RUNFLAT_REPAIR_H
 
@@ -14,8 +14,9 @@ struct repair {
     MPI_Comm *gate; /* a copy of the pool; a new one takes its place */
     MPI_Comm old;   /* of the ranks; MPI_COMM_NULL at a spare */
     MPI_Comm ranks; /* the new one; MPI_COMM_NULL at a spare */
+    MPI_Comm *side; /* a copy of that for checkpoints beside the computation; a new one takes its place */
     bool stop_when_exhausted, tell;
-    enum { SHRINKING, VOTING, FINISHING, GATING, RANKING } stage;
+    enum { SHRINKING, VOTING, FINISHING, GATING, RANKING, SIDING } stage;
     bool may_free;
     int votes;
     MPI_Request vote;
@@ -26,7 +27,8 @@ struct repair {
 };
 
 /* Begins; all live processes of the pool do. `tell`: its phases and times are noted. */
-void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm old, bool stop_when_exhausted, bool tell);
+void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side, MPI_Comm old, bool stop_when_exhausted,
+                  bool tell);
 
 /* Goes on as far as is possible without waiting; true: ended, and `code` is MPI_SUCCESS or, at all processes alike,
  * RF_ERR_NO_SPARE. */

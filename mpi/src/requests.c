@@ -1,5 +1,7 @@
 #include "requests.h"
 
+#include "state.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -26,6 +28,7 @@ static int release(void *state)
     *at = work->next_started;
     pthread_mutex_unlock(&started_lock);
     atomic_fetch_sub(&works, 1);
+    atomic_fetch_sub(&attention, 1);
     if (!work->kept)
         free(work);
     return MPI_SUCCESS;
@@ -55,6 +58,7 @@ MPI_Request start_work(struct work *work)
     *last = work;
     pthread_mutex_unlock(&lock);
     atomic_fetch_add(&works, 1);
+    atomic_fetch_add(&attention, 1);
     return request;
 }
 

@@ -11,4 +11,14 @@ struct ring {
     int *number;   /* by rank: its first number */
 };
 
+/* The ring of the ranks of the job, which `comm` has in their order. */
+struct ring open_ring(MPI_Comm comm);
+void close_ring(struct ring *ring);
+
+/* The rank that keeps the second copy of a rank (direction 1), and the one whose second copy it keeps (-1). */
+int partner(const struct ring *ring, int rank, int direction);
+
+/* The number of what this rank keeps beside its own copy. */
+int second_of(const struct ring *ring);
+
 #endif

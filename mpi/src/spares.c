@@ -9,6 +9,7 @@
 #include "agree.h"
 #include "bounded.h"
 #include "build.h"
+#include "checkpoint.h"
 #include "inject.h"
 #include "parity.h"
 #include "repair.h"
@@ -26,8 +27,8 @@
 static struct {
     bool running; /* from RF_Init to RF_End */
     bool stop_when_exhausted;
-    MPI_Comm pool, gate;
-} job = {.pool = MPI_COMM_NULL, .gate = MPI_COMM_NULL};
+    MPI_Comm pool, gate, side;
+} job = {.pool = MPI_COMM_NULL, .gate = MPI_COMM_NULL, .side = MPI_COMM_NULL};
 
 /* Repairs pool and ranks; `ranks` is MPI_COMM_NULL at a process that is a spare afterwards. */
 static int repair(MPI_Comm *ranks)
@@ -35,7 +36,7 @@ static int repair(MPI_Comm *ranks)
     struct repair repair;
     int code;
     begin_step("repair");
-    begin_repair(&repair, &job.pool, &job.gate, *ranks, job.stop_when_exhausted, job.running);
+    begin_repair(&repair, &job.pool, &job.gate, &job.side, *ranks, job.stop_when_exhausted, job.running);
     while (!advance_repair(&repair, &code))
         advance_works();
     end_step();
@@ -111,6 +112,7 @@ RF_API int RF_Repair(MPI_Comm *comm)
 {
     if (!job.running)
         return RF_ERR_ARGUMENT;
+    give_up_checkpoint();
     int code = repair(comm);
     return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
 }
@@ -141,7 +143,8 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
         return RF_ERR_ARGUMENT;
     own->work = (struct work){.owner = rf.world, .advance = advance};
     own->ranks = repaired;
-    begin_repair(&own->repair, &job.pool, &job.gate, comm, job.stop_when_exhausted, job.running);
+    give_up_checkpoint();
+    begin_repair(&own->repair, &job.pool, &job.gate, &job.side, comm, job.stop_when_exhausted, job.running);
     *request = start_work(&own->work);
     return MPI_SUCCESS;
 }
@@ -149,6 +152,11 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
 bool job_runs(void)
 {
     return job.running;
+}
+
+MPI_Comm side_of_job(void)
+{
+    return job.side;
 }
 
 RF_API int RF_Shape(void)
@@ -160,15 +168,14 @@ RF_API int RF_End(MPI_Comm *comm)
 {
     if (!job.running)
         return RF_ERR_ARGUMENT;
-    enter_phase("agree");
-    int flag = 1, code = agree_unless_revoked(*comm, &flag, 0);
+    finish_checkpoint();
+    int code = agree_on_success(*comm, true);
+    if (code == MPI_SUCCESS)
+        code = leave();
     if (code != MPI_SUCCESS)
         return code;
-    code = leave();
-    if (code != MPI_SUCCESS)
-        return code;
-    forget_made(*comm);
-    PMPI_Comm_free(comm);
+    free_made(&job.side);
+    free_made(comm);
     close_roster();
     return MPI_SUCCESS;
 }

@@ -5,11 +5,15 @@
 #ifndef RUNFLAT_SPARES_H
 #define RUNFLAT_SPARES_H
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Whether RF_Init has run and RF_End has not. */
 bool job_runs(void);
+
+/* The ranks of the job, for messages of this library beside those of the program. */
+MPI_Comm side_of_job(void);
 
 /* Ends a job that RF_End has not ended: sleeping spares leave too. */
 void release_spares(void);

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 #include <mpi-ext.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -25,6 +26,15 @@ struct state {
 };
 
 extern struct state rf;
+
+/* How much there is that calls must look after: communicators that have a mode, and requests of this library that have not been
+ * waited for. Where there is nothing, calls go straight on. */
+extern atomic_int attention;
+
+static inline bool all_is_quiet(void)
+{
+    return __builtin_expect(atomic_load_explicit(&attention, memory_order_relaxed) == 0, 1);
+}
 
 /* Whether the process with a rank of the world runs on this host. */
 static inline bool is_here(int rank)

@@ -22,15 +22,20 @@ struct head {
 
 static const char MAGIC[8] = "rfcopy1";
 
+bool has_store(void)
+{
+    const char *given = getenv("RUNFLAT_STORE");
+    return given && *given;
+}
+
 /* The folder of this host; false: the launch names none. */
 static bool own_folder(char *path)
 {
-    const char *given = getenv("RUNFLAT_STORE");
     char host[256] = "";
-    if (!given || !*given)
+    if (!has_store())
         return false;
     gethostname(host, sizeof host - 1);
-    return snprintf(path, PATH_ROOM, "%s/%s", given, host) < PATH_ROOM;
+    return snprintf(path, PATH_ROOM, "%s/%s", getenv("RUNFLAT_STORE"), host) < PATH_ROOM;
 }
 
 static bool write_copy(const char *folder, const struct copy *copy)
@@ -93,11 +98,11 @@ static void read_copy(const char *path)
     FILE *file = fopen(path, "rb");
     bool good = file && fread(&head, sizeof head, 1, file) == 1 && memcmp(head.magic, MAGIC, sizeof head.magic) == 0;
     struct copy *copy = good ? new_copy((int)head.rank, head.version, head.bytes) : NULL;
-    good = copy && fread(copy->data, 1, copy->bytes, file) == copy->bytes &&
-           checksum_of(copy->data, copy->bytes) == head.checksum;
+    good = copy && fread(copy->data, 1, copy->bytes, file) == copy->bytes;
     if (good)
-        copy->checksum = head.checksum;
-    else if (copy)
+        seal_copy(copy);
+    good = good && copy->checksum == head.checksum;
+    if (copy && !good)
         drop_copy(copy);
     if (!good)
         say("%s: damaged, or there is no memory for it; left out", path);

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Whether the launch names a folder. */
+bool has_store(void);
+
 /* Writes this process's copies of a version down, if the launch names a folder; false: they could not be written, which was
  * said. */
 bool store_copies(int64_t version);

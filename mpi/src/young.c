@@ -106,3 +106,9 @@ void forget_made(MPI_Comm comm)
     }
     pthread_mutex_unlock(&lock);
 }
+
+void free_made(MPI_Comm *comm)
+{
+    forget_made(*comm);
+    PMPI_Comm_free(comm);
+}

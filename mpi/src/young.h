@@ -17,4 +17,7 @@ int end_making(int code, MPI_Comm made);
 /* A communicator is freed. */
 void forget_made(MPI_Comm comm);
 
+/* Frees a communicator of this library. */
+void free_made(MPI_Comm *comm);
+
 #endif

@@ -173,6 +173,30 @@ class Job:
         """
         self._check(self._library.RF_Checkpoint(_handle(self.comm), version))
 
+    def checkpoint_later(self, version: int) -> MPI.Request:
+        """Keep the protected memory of all ranks as a version, beside the computation; collective.
+
+        The memory is copied in this call and may change afterwards. There is one at a time: the next checkpoint, `restore` and
+        `end` wait for its end, a repair gives it up.
+
+        Parameters
+        ----------
+        version : int
+            0 or more, and more than the last one.
+
+        Returns
+        -------
+        request : MPI.Request
+            Its `wait` ends when the version counts, or raises what a failure raises.
+        """
+        from mpi4py import MPI
+
+        request = ctypes.c_void_p()
+        self._check(
+            self._library.RF_Icheckpoint(_handle(self.comm), version, ctypes.byref(request))
+        )
+        return MPI.Request.fromhandle(request.value or 0)
+
     def restore(self) -> int | None:
         """Bring back the last complete version at all ranks; collective.
 
@@ -249,6 +273,7 @@ def _library() -> ctypes.CDLL:
     found.RF_Repair.argtypes = found.RF_End.argtypes = [handles]
     found.RF_Protect.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
     found.RF_Checkpoint.argtypes = [ctypes.c_void_p, ctypes.c_int64]
+    found.RF_Icheckpoint.argtypes = [ctypes.c_void_p, ctypes.c_int64, handles]
     found.RF_Restore.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)]
     found.MPIX_Comm_ishrink.argtypes = [ctypes.c_void_p, handles, handles]
     return found

@@ -32,6 +32,12 @@ OF_RANKS = ("checkpoint", "restore", "agree")
 STEPS = 150
 """Steps of the program: some 0.3 s."""
 
+PROGRAMS = ("02_spares", "06_background")
+"""Checkpoints that ranks wait for, and checkpoints beside the computation."""
+
+PARITY = 4
+"""Ranks of a parity group, in jobs that keep no second copies."""
+
 HOSTED = ("node", "daemon")
 """Who needs several hosts."""
 
@@ -47,6 +53,8 @@ class Cell:
     """Of each host, if there are several."""
     lost: int | None = None
     """The host that never comes back."""
+    program: str = PROGRAMS[0]
+    parity: int = 0
 
     @property
     def world(self) -> int:
@@ -80,17 +88,28 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
         when = f"{random.uniform(0.05, 0.4):.4f}" if phase == "time" else f"{phase}+{within:.5f}"
         kills.append(f"{'node-of:' if who == 'daemon' else ''}{victim}@{when}")
     hosted = slots if who in HOSTED else None
-    return Cell(ranks, spares, ",".join(kills), hosted, lost if who == "daemon" else None)
+    program = random.choice(PROGRAMS)
+    # Two that die together may be of one group: nothing brings that back, and the program begins again, which is right too.
+    parity = random.choice((0, PARITY)) if who != "daemon" else 0
+    gone = lost if who == "daemon" else None
+    return Cell(ranks, spares, ",".join(kills), hosted, gone, program, parity)
 
 
 def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
     """Run it; what is wrong with how it ended."""
     wrong = []
     if cell.lost is None:
-        program = [str(parts.program("examples/02_spares.c")), str(STEPS)]
+        program = [str(parts.program(f"examples/{cell.program}.c")), str(STEPS)]
+        told = {"RUNFLAT_PARITY": str(cell.parity)}
         options = [] if cell.slots is None else _hosts(parts, cell, cell.slots).options
         ended = run_job(
-            parts, cell.world, program, spares=cell.spares, kill=cell.kill, options=options
+            parts,
+            cell.world,
+            program,
+            spares=cell.spares,
+            kill=cell.kill,
+            environment=told,
+            options=options,
         )
         silent = set(range(cell.world)) - ended.ranks("killed") - ended.ranks("finalized")
         if silent:
@@ -99,7 +118,9 @@ def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
         assert cell.slots is not None
         hosts = _hosts(parts, cell, cell.slots)
         hosts.lose(hosts.names[cell.lost])
-        ended = run_supervised(parts, hosts, cell.ranks, cell.spares, cell.kill.split(","), STEPS)
+        ended = run_supervised(
+            parts, hosts, cell.program, cell.ranks, cell.spares, cell.kill.split(","), STEPS
+        )
         if ended.status:
             wrong.append(f"exit status {ended.status}")
     if not ended.in_time:

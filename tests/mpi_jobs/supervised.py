@@ -20,14 +20,15 @@ LIMIT_S = 150
 def run_supervised(
     parts: Parts,
     hosts: Hosts,
+    program: str,
     ranks: int,
     spares: int,
     kills: Sequence[str],
     steps: int,
     words: Sequence[str] = (),
 ) -> Ended:
-    """Run the heat cells with kills as `--kill` takes them; events are those of the first attempt."""
-    program = parts.program("examples/02_spares.c")
+    """Run an example with kills as `--kill` takes them; events are those of the first attempt."""
+    started = parts.program(f"examples/{program}.c")
     agent = f"--prtemca plm_ssh_agent {hosts.shell} --bind-to none"
     killing = [word for kill in kills for word in ("--kill", kill)]
     timeline = hosts.folder / "timeline.json"
@@ -35,7 +36,7 @@ def run_supervised(
     answer = spawn(
         "mpi", "run", "-n", str(ranks), "--spares", str(spares), "--library", parts.library,
         "--hostfile", hosts.hostfile, "--mpirun-option", agent, "--limit", str(LIMIT_S), *killing,
-        "--supervise", "--store", hosts.store, "--timeline", timeline, *words, program, str(steps),
+        "--supervise", "--store", hosts.store, "--timeline", timeline, *words, started, str(steps),
         env={"RUNFLAT_MARK": str(hosts.folder), "RUNFLAT_POLICY_LIBRARY": str(parts.policy)},
         timeout=2 * LIMIT_S,
     )  # fmt: skip
