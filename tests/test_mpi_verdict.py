@@ -164,6 +164,11 @@ def test_the_exit_status_and_one_plain_line(tmp_path: Path) -> None:
             "runflat: rank 1 killed at 2.000 s; detected after 40 to 50 ms; recovered after 70 ms",
             "runflat: the others came to their end",
         ]),
+        ("0 started 1; 1 killed 3; 2 killed 3; 0 failure_detected 3.04 of=1; 0 failure_detected 3.05 of=2; 0 shrink 3.06 ms=9; "
+         "0 finalized 9", 0, 0, [
+            "runflat: ranks 1-2 killed at 2.000 s; detected after 40 to 50 ms; shrunk after 60 ms",
+            "runflat: the others came to their end",
+        ]),
     ):  # fmt: skip
         answer = stand_in(tmp_path, events, status=status)
         assert answer.status == exit_status

@@ -1,4 +1,4 @@
-/* Collective calls: interrupted by failures in the range of their communicator, and uniform where that is wanted. */
+/* Collective calls: uniform where that is wanted, and beside requests of this library that must go on. */
 #include "completion.h"
 #include "modes.h"
 #include "persistent.h"
@@ -13,7 +13,7 @@
     static __attribute__((noinline)) int watch_##NAME(UNWRAP PARAMETERS)                                                  \
     {                                                                                                                     \
         struct modes modes = modes_of(comm);                                                                              \
-        bool straight = goes_straight(comm);                                                                              \
+        bool straight = goes_straight();                                                                              \
         if (straight && modes.uniform != UNIFORM_COLL)                                                                    \
             return PMPI_##NAME(__VA_ARGS__);                                                                              \
         MPI_Errhandler handler = modes.uniform == UNIFORM_COLL ? hold_errors(comm) : MPI_ERRHANDLER_NULL;                 \

@@ -1,24 +1,14 @@
 #include "completion.h"
 
 #include "persistent.h"
-#include "range.h"
 #include "state.h"
 #include "uniform.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Whether calls must watch: a communicator has a range, or a request of ours is under way. */
-static inline bool must_watch(void)
-{
-    return !all_is_quiet() && rf.ready && (atomic_load_explicit(&ranged_count, memory_order_relaxed) > 0 ||
-                        atomic_load_explicit(&works, memory_order_relaxed) > 0);
-}
-
 /* What a wait does between two looks at its requests. */
-static void do_others(unsigned turn)
+static void do_others(void)
 {
-    if (turn % 64 == 0 && atomic_load_explicit(&ranged_count, memory_order_relaxed) > 0)
-        look_for_failures();
     if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
         advance_works();
 }
@@ -60,8 +50,8 @@ static int end_look(struct looked_at look, int code)
     MPI_Request *list = look.others ? look.others : look.own;                                                             \
     int code = MPI_SUCCESS;                                                                                               \
     (void)list;                                                                                                           \
-    for (unsigned turn = 0; code == MPI_SUCCESS && !(DONE); turn++) {                                                     \
-        do_others(turn);                                                                                                  \
+    while (code == MPI_SUCCESS && !(DONE)) {                                                                              \
+        do_others();                                                                                                      \
         code = CALL;                                                                                                      \
     }                                                                                                                     \
     return end_look(look, code)
@@ -70,7 +60,7 @@ static int end_look(struct looked_at look, int code)
 #define ONCE(CALL, COUNT, REQUESTS)                                                                                       \
     struct looked_at look = begin_look(COUNT, REQUESTS);                                                                  \
     MPI_Request *list = look.others ? look.others : look.own;                                                             \
-    do_others(0);                                                                                                         \
+    do_others();                                                                                                          \
     return end_look(look, CALL)
 
 int wait_watching(MPI_Request *request, MPI_Status *status)
@@ -81,12 +71,12 @@ int wait_watching(MPI_Request *request, MPI_Status *status)
 
 EXPORTED int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    return must_watch() ? wait_watching(request, status) : PMPI_Wait(request, status);
+    return goes_straight() ? PMPI_Wait(request, status) : wait_watching(request, status);
 }
 
 EXPORTED int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
-    if (!must_watch())
+    if (goes_straight())
         return PMPI_Waitall(count, requests, statuses);
     int done = 0;
     UNTIL(done, PMPI_Testall(count, list, &done, statuses), count, requests);
@@ -94,7 +84,7 @@ EXPORTED int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[
 
 EXPORTED int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
-    if (!must_watch())
+    if (goes_straight())
         return PMPI_Waitany(count, requests, index, status);
     int done = 0;
     UNTIL(done, PMPI_Testany(count, list, index, &done, status), count, requests);
@@ -102,7 +92,7 @@ EXPORTED int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Stat
 
 EXPORTED int MPI_Waitsome(int count, MPI_Request requests[], int *ended, int indices[], MPI_Status statuses[])
 {
-    if (!must_watch())
+    if (goes_straight())
         return PMPI_Waitsome(count, requests, ended, indices, statuses);
     *ended = 0;
     UNTIL(*ended, PMPI_Testsome(count, list, ended, indices, statuses), count, requests);
@@ -110,35 +100,35 @@ EXPORTED int MPI_Waitsome(int count, MPI_Request requests[], int *ended, int ind
 
 EXPORTED int MPI_Test(MPI_Request *request, int *done, MPI_Status *status)
 {
-    if (!must_watch())
+    if (goes_straight())
         return PMPI_Test(request, done, status);
     ONCE(PMPI_Test(list, done, status), 1, request);
 }
 
 EXPORTED int MPI_Testall(int count, MPI_Request requests[], int *done, MPI_Status statuses[])
 {
-    if (!must_watch())
+    if (goes_straight())
         return PMPI_Testall(count, requests, done, statuses);
     ONCE(PMPI_Testall(count, list, done, statuses), count, requests);
 }
 
 EXPORTED int MPI_Testany(int count, MPI_Request requests[], int *index, int *done, MPI_Status *status)
 {
-    if (!must_watch())
+    if (goes_straight())
         return PMPI_Testany(count, requests, index, done, status);
     ONCE(PMPI_Testany(count, list, index, done, status), count, requests);
 }
 
 EXPORTED int MPI_Testsome(int count, MPI_Request requests[], int *ended, int indices[], MPI_Status statuses[])
 {
-    if (!must_watch())
+    if (goes_straight())
         return PMPI_Testsome(count, requests, ended, indices, statuses);
     ONCE(PMPI_Testsome(count, list, ended, indices, statuses), count, requests);
 }
 
 EXPORTED int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    if (goes_straight(comm))
+    if (goes_straight())
         return PMPI_Probe(source, tag, comm, status);
     int found = 0;
     UNTIL(found, PMPI_Iprobe(source, tag, comm, &found, status), 0, NULL);

@@ -7,6 +7,7 @@
 #include "bounded.h"
 #include "fence.h"
 #include "inject.h"
+#include "range.h"
 #include "spares.h"
 #include "state.h"
 #include "uniform.h"
@@ -166,6 +167,7 @@ __attribute__((visibility("default"))) int MPI_Finalize(void)
         return PMPI_Finalize();
     enter_phase("finalize");
     stop_watcher();
+    end_looking();
     release_spares();
     leave_together();
     rf.ready = false;

@@ -59,15 +59,14 @@ void set_modes(MPI_Comm comm, struct modes modes)
         own = &marked[count];
         *own = (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL}};
         atomic_store(&marked_count, count + 1);
-        atomic_fetch_add(&attention, 1);
     }
     if (own) {
         atomic_fetch_add(&ranged_count, (modes.range != RANGE_LOCAL) - (own->modes.range != RANGE_LOCAL));
+        atomic_fetch_add(&attention, (modes.uniform == UNIFORM_COLL) - (own->modes.uniform == UNIFORM_COLL));
         own->modes = modes;
         if (plain) {
             *own = marked[atomic_load(&marked_count) - 1];
             atomic_fetch_sub(&marked_count, 1);
-            atomic_fetch_sub(&attention, 1);
         }
     }
     pthread_rwlock_unlock(&lock);
@@ -127,6 +126,10 @@ __attribute__((visibility("default"))) int MPI_Comm_set_info(MPI_Comm comm, MPI_
         return code;
     struct modes modes = modes_of(comm);
     code = read_modes(info, &modes);
+    if (code == MPI_SUCCESS && modes.range != RANGE_LOCAL && !begin_looking()) {
+        say("the library of this MPI does not export opal_progress_register_lp, without which failures interrupt nothing");
+        code = MPI_ERR_UNSUPPORTED_OPERATION;
+    }
     if (code == MPI_SUCCESS) {
         set_modes(comm, modes);
         interrupt_if_hit(comm, modes.range);

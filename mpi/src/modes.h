@@ -23,7 +23,7 @@ struct modes {
     enum uniform uniform;
 };
 
-/* Communicators that have a mode, and those of them whose range is not local: where there are none, calls go straight on. */
+/* Communicators that have a mode, and those of them whose range is not local. */
 extern atomic_int marked_count, ranged_count;
 
 /* The modes of a communicator. */
@@ -33,12 +33,6 @@ static inline struct modes modes_of(MPI_Comm comm)
 {
     struct modes none = {RANGE_LOCAL, UNIFORM_LOCAL};
     return atomic_load_explicit(&marked_count, memory_order_relaxed) == 0 ? none : modes_of_marked(comm);
-}
-
-static inline enum range range_of(MPI_Comm comm)
-{
-    bool none = atomic_load_explicit(&ranged_count, memory_order_relaxed) == 0;
-    return none ? RANGE_LOCAL : modes_of_marked(comm).range;
 }
 
 void set_modes(MPI_Comm comm, struct modes modes);

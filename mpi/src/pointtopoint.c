@@ -1,5 +1,4 @@
-/* Blocking point-to-point calls that something may interrupt, or beside which requests of this library must go on: begun, then
- * waited for with an eye on both. */
+/* Blocking point-to-point calls beside which requests of this library must go on: begun, then waited for with an eye on those. */
 #include "completion.h"
 #include "state.h"
 
@@ -9,7 +8,7 @@
     static __attribute__((noinline)) int watch_##NAME(const void *buffer, int count, MPI_Datatype type, int to, int tag,  \
                                                       MPI_Comm comm)                                                      \
     {                                                                                                                     \
-        if (goes_straight(comm))                                                                                          \
+        if (goes_straight())                                                                                          \
             return PMPI_##NAME(buffer, count, type, to, tag, comm);                                                       \
         MPI_Request request;                                                                                              \
         int code = PMPI_I##NAME(buffer, count, type, to, tag, comm, &request);                                            \
@@ -36,7 +35,7 @@ SEND(Bsend)
 static __attribute__((noinline)) int watch_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                                                 MPI_Status *status)
 {
-    if (goes_straight(comm))
+    if (goes_straight())
         return PMPI_Recv(buffer, count, type, from, tag, comm, status);
     MPI_Request request;
     int code = PMPI_Irecv(buffer, count, type, from, tag, comm, &request);
@@ -53,7 +52,7 @@ static __attribute__((noinline)) int watch_Sendrecv(const void *out, int out_cou
                                                     void *in, int in_count, MPI_Datatype in_type, int from, int in_tag,
                                                     MPI_Comm comm, MPI_Status *status)
 {
-    if (goes_straight(comm))
+    if (goes_straight())
         return PMPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status);
     MPI_Request receive, send;
     int code = PMPI_Irecv(in, in_count, in_type, from, in_tag, comm, &receive);
@@ -65,7 +64,7 @@ static __attribute__((noinline)) int watch_Sendrecv(const void *out, int out_cou
         PMPI_Wait(&receive, MPI_STATUS_IGNORE);
         return code;
     }
-    /* Both, whatever becomes of the first: a failure in the range of the communicator ends the other one too. */
+    /* Both, whatever becomes of the first. */
     int received = wait_watching(&receive, status);
     int sent = wait_watching(&send, MPI_STATUS_IGNORE);
     return received != MPI_SUCCESS ? received : sent;

@@ -2,6 +2,14 @@
 
 #include "state.h"
 
+/* As Open MPI exports them: what is called in each eighth turn of its progress engine. */
+__attribute__((weak)) int opal_progress_register_lp(int (*callback)(void));
+__attribute__((weak)) int opal_progress_unregister(int (*callback)(void));
+
+/* Turns between two looks, which cost about a microsecond: with waits of a microsecond or so a turn, some milliseconds at most where
+ * processes share cores. */
+enum { TURNS = 64 };
+
 /* Failures that were known when communicators were looked at last. */
 static atomic_int known;
 
@@ -72,4 +80,32 @@ void interrupt_if_hit(MPI_Comm comm, enum range range)
     if (count > 0 && range != RANGE_LOCAL)
         interrupt(comm, range, &failed);
     free_group(&failed);
+}
+
+static bool registered;
+
+/* Called by MPI, maybe by several threads; how many events it has found, which are none of MPI's. */
+static int look(void)
+{
+    static atomic_uint turns;
+    static atomic_flag looking = ATOMIC_FLAG_INIT;
+    if (atomic_fetch_add_explicit(&turns, 1, memory_order_relaxed) % TURNS != 0 || atomic_flag_test_and_set(&looking))
+        return 0;
+    look_for_failures();
+    atomic_flag_clear(&looking);
+    return 0;
+}
+
+bool begin_looking(void)
+{
+    if (!registered)
+        registered = opal_progress_register_lp && opal_progress_register_lp(look) == 0;
+    return registered;
+}
+
+void end_looking(void)
+{
+    if (registered)
+        opal_progress_unregister(look);
+    registered = false;
 }

@@ -1,12 +1,18 @@
 /* Failures that an operation does not run into by itself.
  *
- * MPI knows of failures from its runtime, out of band. While an operation on a communicator of range `group` or `universe`
- * waits, that knowledge is looked at, and the communicator revoked when a failure falls into its range: what waits comes
+ * MPI knows of failures from its runtime, out of band. Whenever Open MPI makes progress, in whatever call, that knowledge is
+ * looked at, and each communicator of range `group` or `universe` into whose range a failure falls is revoked: what waits there comes
  * back with MPIX_ERR_REVOKED. */
 #ifndef RUNFLAT_RANGE_H
 #define RUNFLAT_RANGE_H
 
 #include "modes.h"
+
+#include <stdbool.h>
+
+/* Looks whenever MPI makes progress, from now on; false: this MPI has no place for it. */
+bool begin_looking(void);
+void end_looking(void);
 
 /* Revokes the communicators into whose range a failure falls that was not known before. */
 void look_for_failures(void);

@@ -27,8 +27,8 @@ struct state {
 
 extern struct state rf;
 
-/* How much there is that calls must look after: communicators that have a mode, and requests of this library that have not been
- * waited for. Where there is nothing, calls go straight on. */
+/* How much there is that calls must look after: communicators whose collective calls are uniform, and requests of this library that
+ * have not been waited for. Where there is nothing, calls go straight on. */
 extern atomic_int attention;
 
 static inline bool all_is_quiet(void)

@@ -1,7 +1,7 @@
 /* The paper's Figure 3 and Listing 1: a process that one library does not know dies while the library waits for a live one.
  *
- *     range KEY VALUE where [past]     KEY VALUE: the info key; where: "outside" or "inside" the library's communicator; past: it
- *                                      waits in a call that goes past the recovery library
+ *     range KEY VALUE where [how]     KEY VALUE: the info key; where: "outside" or "inside" the library's communicator; how: "past": it
+ *                                     waits in a call that goes past the recovery library; "busy": it waits in no call
  *
  * The lower half of the world is the library. Its rank 0 waits for a message that rank 1 does not send before it is told to; the
  * process that dies is the last of the world, or the last of the library. Prints what rank 0 got and after how many ms. */
@@ -16,6 +16,7 @@ int main(int argc, char **argv)
 {
     int rank, size, lower, value = 0, class = MPI_SUCCESS, there = 0;
     char read[MPI_MAX_INFO_VAL + 1] = "";
+    const char *how = argc > 4 ? argv[4] : "";
     MPI_Comm library, copy;
     MPI_Info info;
     if (argc < 4)
@@ -42,8 +43,16 @@ int main(int argc, char **argv)
     }
     double begin = MPI_Wtime();
     if (rank == 0) {
-        int code = argc > 4 ? PMPI_Recv(&value, 1, MPI_INT, 1, 7, copy, MPI_STATUS_IGNORE)
-                            : MPI_Recv(&value, 1, MPI_INT, 1, 7, copy, MPI_STATUS_IGNORE);
+        int code, is_revoked;
+        if (strcmp(how, "busy") == 0) {
+            usleep(1000000);
+            MPIX_Comm_is_revoked(copy, &is_revoked);
+            code = is_revoked ? MPIX_ERR_REVOKED : MPI_SUCCESS;
+        } else if (strcmp(how, "past") == 0) {
+            code = PMPI_Recv(&value, 1, MPI_INT, 1, 7, copy, MPI_STATUS_IGNORE);
+        } else {
+            code = MPI_Recv(&value, 1, MPI_INT, 1, 7, copy, MPI_STATUS_IGNORE);
+        }
         if (code != MPI_SUCCESS)
             MPI_Error_class(code, &class);
         const char *word = class == MPIX_ERR_REVOKED ? "REVOKED" : class == MPIX_ERR_PROC_FAILED ? "PROC_FAILED" : "SUCCESS";

@@ -184,13 +184,15 @@ def _repair(rank: int, at: float, events: Sequence[Event]) -> tuple[float | None
 
 
 def summary(verdict: Verdict) -> list[str]:
-    """Write the failures and what became of them, those that went alike in one line; empty if nothing failed."""
-    alike: dict[str, list[int]] = {}
+    """Write the failures and what became of them, those of one moment that went alike in one line; empty if nothing failed."""
+    alike: dict[tuple[float, str, bool, str], list[Failure]] = {}
     for one in verdict.failures:
-        alike.setdefault(_fate(one, verdict.begun), []).append(one.rank)
+        kind = (one.at, one.how, one.detected_ms is None, one.repair)
+        alike.setdefault(kind, []).append(one)
     lines = [
-        f"{'rank' if len(ranks) == 1 else 'ranks'} {ranges(sorted(ranks))} {fate}"
-        for fate, ranks in list(alike.items())[:MOST_LINES]
+        f"{'rank' if len(group) == 1 else 'ranks'} {ranges(sorted(one.rank for one in group))} "
+        f"{_fate(group, verdict.begun)}"
+        for group in list(alike.values())[:MOST_LINES]
     ]
     if len(alike) > MOST_LINES:
         lines.append(f"... and {len(alike) - MOST_LINES} more; --timeline has all")
@@ -200,13 +202,16 @@ def summary(verdict: Verdict) -> list[str]:
 MOST_LINES = 12
 
 
-def _fate(one: Failure, begun: float) -> str:
-    when = f"{one.how} at {one.at - begun:.3f} s"
-    detected = "first reported then" if one.how == "failed" else "reported by nobody"
-    if one.detected_ms is not None:
-        detected = f"detected after {span(one.detected_ms)} ms"
-    after = "" if one.repaired_ms is None else f" after {milliseconds(one.repaired_ms)} ms"
-    return f"{when}; {detected}; {one.repair}{after}"
+def _fate(group: Sequence[Failure], begun: float) -> str:
+    first = group[0]
+    when = f"{first.how} at {first.at - begun:.3f} s"
+    reports = [ms for one in group for ms in one.detected_ms or ()]
+    repairs = [one.repaired_ms for one in group if one.repaired_ms is not None]
+    detected = "first reported then" if first.how == "failed" else "reported by nobody"
+    if reports:
+        detected = f"detected after {span((min(reports), max(reports)))} ms"
+    after = f" after {milliseconds(max(repairs))} ms" if repairs else ""
+    return f"{when}; {detected}; {first.repair}{after}"
 
 
 def span(ends: tuple[float, float]) -> str:
