@@ -181,6 +181,16 @@ def test_who_waits_past_the_library_or_in_no_call(
     assert not ended.crash_words
 
 
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_uniform_calls_of_all_kinds_count_alike(parts: Parts, seed: int) -> None:
+    """One who waits for a message that is sent only after a good call would hang, were a call not uniform."""
+    ended = run_job(parts, 3 + seed, [str(parts.program("tests/confirm.c")), str(seed)])
+    assert ended.in_time
+    assert re.search(r"after call (\d+) to \1, class (\d+) to \2: uniform", ended.text), ended.text
+    assert not ended.crash_words
+    assert not ended.left_behind
+
+
 def test_a_range_that_there_is_not_is_refused(parts: Parts) -> None:
     ended = run_job(
         parts, 4, [str(parts.program("tests/range.c")), "mpix_error_range", "all", "inside"]

@@ -1,4 +1,5 @@
 /* Collective calls: uniform where that is wanted, and beside requests of this library that must go on. */
+#include "ballot.h"
 #include "completion.h"
 #include "modes.h"
 #include "persistent.h"
@@ -8,27 +9,33 @@
 #define EXPORTED __attribute__((visibility("default")))
 #define UNWRAP(...) __VA_ARGS__
 
+/* What all make of a call that went `code` here, by an agreement. */
+static int agree_on_call(MPI_Comm comm, int code)
+{
+    let_earlier_calls_vote(comm);
+    return settle_all(comm, code);
+}
+
 /* A blocking call, its non-blocking form, and its persistent one: parameters in brackets, then their names. */
 #define COLLECTIVE(NAME, INAME, PARAMETERS, ...)                                                                          \
+    static __attribute__((noinline)) int past_##NAME(UNWRAP PARAMETERS)                                                   \
+    {                                                                                                                     \
+        MPI_Request request;                                                                                              \
+        if (goes_straight())                                                                                              \
+            return PMPI_##NAME(__VA_ARGS__);                                                                              \
+        int code = PMPI_##INAME(__VA_ARGS__, &request);                                                                   \
+        return code == MPI_SUCCESS ? wait_watching(&request, MPI_STATUS_IGNORE) : code;                                   \
+    }                                                                                                                     \
+                                                                                                                          \
     static __attribute__((noinline)) int watch_##NAME(UNWRAP PARAMETERS)                                                  \
     {                                                                                                                     \
-        struct modes modes = modes_of(comm);                                                                              \
-        bool straight = goes_straight();                                                                              \
-        if (straight && modes.uniform != UNIFORM_COLL)                                                                    \
-            return PMPI_##NAME(__VA_ARGS__);                                                                              \
-        MPI_Errhandler handler = modes.uniform == UNIFORM_COLL ? hold_errors(comm) : MPI_ERRHANDLER_NULL;                 \
-        int code;                                                                                                         \
-        if (straight) {                                                                                                   \
-            code = PMPI_##NAME(__VA_ARGS__);                                                                              \
-        } else {                                                                                                          \
-            MPI_Request request;                                                                                          \
-            code = PMPI_##INAME(__VA_ARGS__, &request);                                                                   \
-            if (code == MPI_SUCCESS)                                                                                      \
-                code = wait_watching(&request, MPI_STATUS_IGNORE);                                                        \
-        }                                                                                                                 \
-        if (handler == MPI_ERRHANDLER_NULL)                                                                               \
-            return code;                                                                                                  \
-        return release_errors(comm, handler, settle_all(comm, code));                                                     \
+        if (modes_of(comm).uniform != UNIFORM_COLL)                                                                       \
+            return past_##NAME(__VA_ARGS__);                                                                              \
+        struct ballot *ballot = ballot_of(comm);                                                                          \
+        MPI_Errhandler handler = hold_errors(comm);                                                                       \
+        bool by_ballot = ballot && is_open(ballot), skips = by_ballot && !is_call_wanted(ballot);                         \
+        int code = skips ? MPIX_ERR_PROC_FAILED : past_##NAME(__VA_ARGS__);                                               \
+        return release_errors(comm, handler, by_ballot ? confirm(ballot, code) : agree_on_call(comm, code));              \
     }                                                                                                                     \
                                                                                                                           \
     EXPORTED int MPI_##NAME(UNWRAP PARAMETERS)                                                                            \

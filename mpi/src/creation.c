@@ -12,13 +12,13 @@
 
 /* Ends a call that all processes of `parent` make. A communicator that others could not make is dropped, not freed: freeing
  * takes all of them. */
-static int settle_new(MPI_Comm parent, MPI_Errhandler handler, int code, MPI_Comm *made)
+static int settle_new(MPI_Comm parent, MPI_Errhandler handler, int code, struct modes modes, MPI_Comm *made)
 {
     code = settle_all(parent, code);
     if (code != MPI_SUCCESS)
         *made = MPI_COMM_NULL;
-    else
-        inherit_modes(parent, *made);
+    else if (*made != MPI_COMM_NULL)
+        change_modes(*made, modes);
     return release_errors(parent, handler, code);
 }
 
@@ -32,7 +32,7 @@ static int settle_new(MPI_Comm parent, MPI_Errhandler handler, int code, MPI_Com
         *(MADE) = MPI_COMM_NULL;                                                                                          \
         begin_making();                                                                                                   \
         int code = PMPI_##NAME(__VA_ARGS__);                                                                              \
-        return settle_new(PARENT, handler, end_making(code, *(MADE)), MADE);                                              \
+        return settle_new(PARENT, handler, end_making(code, *(MADE)), modes_of(PARENT), MADE);                                                                      \
     }
 
 /* Whether a communicator is an intercommunicator: agreements on those do not work in Open MPI 5.0. */
@@ -83,11 +83,8 @@ EXPORTED int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made
         code = PMPI_Comm_dup_with_info(comm, info, made);
         end_making(code, *made);
     }
-    code = settle_new(comm, handler, code, made);
     /* The new one goes by this info alone. */
-    if (code == MPI_SUCCESS)
-        set_modes(*made, modes);
-    return code;
+    return settle_new(comm, handler, code, modes, made);
 }
 
 /* Only some processes of `comm` call it: they agree on what they have made. */
@@ -98,7 +95,7 @@ EXPORTED int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_
     end_making(code, *made);
     if (code == MPI_SUCCESS && rf.ready && *made != MPI_COMM_NULL) {
         agree_unless_revoked(*made, &flag, PATIENCE_S);
-        inherit_modes(comm, *made);
+        change_modes(*made, modes_of(comm));
     }
     return code;
 }
@@ -110,7 +107,7 @@ EXPORTED int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *made)
     end_making(code, *made);
     if (code == MPI_SUCCESS && rf.ready) {
         agree_unless_revoked(*made, &flag, PATIENCE_S);
-        inherit_modes(comm, *made);
+        change_modes(*made, modes_of(comm));
     }
     return code;
 }
@@ -129,7 +126,7 @@ EXPORTED int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between, i
     code = settle_all(comm, end_making(code, *made));
     if (code == MPI_SUCCESS && rank == leader)
         code = PMPI_Sendrecv(&word, 1, MPI_INT, other, tag, &heard, 1, MPI_INT, other, tag, between, MPI_STATUS_IGNORE);
-    return settle_new(comm, handler, code, made);
+    return settle_new(comm, handler, code, modes_of(comm), made);
 }
 
 EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
@@ -139,28 +136,21 @@ EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
     end_making(code, *made);
     if (code == MPI_SUCCESS && rf.ready && !is_between(comm)) {
         PMPIX_Comm_agree(*made, &flag);
-        inherit_modes(comm, *made);
+        change_modes(*made, modes_of(comm));
     }
     return code;
 }
 
-static void forget(MPI_Comm comm)
-{
-    struct modes none = {RANGE_LOCAL, UNIFORM_LOCAL};
-    if (atomic_load(&marked_count) > 0)
-        set_modes(comm, none);
-}
-
 EXPORTED int MPI_Comm_free(MPI_Comm *comm)
 {
-    forget(*comm);
+    drop_modes(*comm);
     forget_made(*comm);
     return PMPI_Comm_free(comm);
 }
 
 EXPORTED int MPI_Comm_disconnect(MPI_Comm *comm)
 {
-    forget(*comm);
+    drop_modes(*comm);
     forget_made(*comm);
     return PMPI_Comm_disconnect(comm);
 }

@@ -1,5 +1,6 @@
 #include "modes.h"
 
+#include "ballot.h"
 #include "range.h"
 #include "state.h"
 
@@ -12,6 +13,7 @@ atomic_int marked_count, ranged_count;
 struct marked {
     MPI_Comm comm;
     struct modes modes;
+    struct ballot *ballot; /* NULL: calls are not uniform, or followed by agreements */
 };
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -45,7 +47,7 @@ struct modes modes_of_marked(MPI_Comm comm)
     return found;
 }
 
-void set_modes(MPI_Comm comm, struct modes modes)
+static void set_modes(MPI_Comm comm, struct modes modes)
 {
     bool plain = modes.range == RANGE_LOCAL && modes.uniform == UNIFORM_LOCAL;
     pthread_rwlock_wrlock(&lock);
@@ -57,7 +59,7 @@ void set_modes(MPI_Comm comm, struct modes modes)
             marked = realloc(marked, sizeof *marked * (size_t)room);
         }
         own = &marked[count];
-        *own = (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL}};
+        *own = (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL}, NULL};
         atomic_store(&marked_count, count + 1);
     }
     if (own) {
@@ -76,6 +78,58 @@ void inherit_modes(MPI_Comm from, MPI_Comm to)
 {
     if (to != MPI_COMM_NULL && atomic_load(&marked_count) > 0)
         set_modes(to, modes_of_marked(from));
+}
+
+struct ballot *ballot_of(MPI_Comm comm)
+{
+    pthread_rwlock_rdlock(&lock);
+    const struct marked *own = find(comm);
+    struct ballot *ballot = own ? own->ballot : NULL;
+    pthread_rwlock_unlock(&lock);
+    return ballot;
+}
+
+/* Takes over another ballot; returns the one before. */
+static struct ballot *change_ballot(MPI_Comm comm, struct ballot *ballot)
+{
+    pthread_rwlock_wrlock(&lock);
+    struct marked *own = find(comm);
+    struct ballot *before = own ? own->ballot : NULL;
+    if (own)
+        own->ballot = ballot;
+    pthread_rwlock_unlock(&lock);
+    return before;
+}
+
+void drop_modes(MPI_Comm comm)
+{
+    if (atomic_load(&marked_count) == 0)
+        return;
+    struct ballot *ballot = change_ballot(comm, NULL);
+    set_modes(comm, (struct modes){RANGE_LOCAL, UNIFORM_LOCAL});
+    if (ballot)
+        close_ballot(ballot);
+}
+
+void change_modes(MPI_Comm comm, struct modes modes)
+{
+    bool votes = modes.uniform == UNIFORM_COLL;
+    int inter = 0;
+    if (!votes)
+        drop_modes(comm);
+    set_modes(comm, modes);
+    PMPI_Comm_test_inter(comm, &inter);
+    if (votes && !inter && !ballot_of(comm) && begin_looking())
+        change_ballot(comm, open_ballot(comm));
+}
+
+void look_at_ballots(void)
+{
+    pthread_rwlock_rdlock(&lock);
+    for (int at = 0; at < atomic_load(&marked_count); at++)
+        if (marked[at].ballot)
+            look_at_ballot(marked[at].ballot);
+    pthread_rwlock_unlock(&lock);
 }
 
 void each_ranged(bool (*tell)(MPI_Comm comm, enum range range, void *context), void *context)
@@ -131,7 +185,7 @@ __attribute__((visibility("default"))) int MPI_Comm_set_info(MPI_Comm comm, MPI_
         code = MPI_ERR_UNSUPPORTED_OPERATION;
     }
     if (code == MPI_SUCCESS) {
-        set_modes(comm, modes);
+        change_modes(comm, modes);
         interrupt_if_hit(comm, modes.range);
     } else {
         PMPI_Comm_call_errhandler(comm, code);

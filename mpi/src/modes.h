@@ -35,10 +35,20 @@ static inline struct modes modes_of(MPI_Comm comm)
     return atomic_load_explicit(&marked_count, memory_order_relaxed) == 0 ? none : modes_of_marked(comm);
 }
 
-void set_modes(MPI_Comm comm, struct modes modes);
+/* Sets the modes of a communicator; all its processes do, and wait for each other. */
+void change_modes(MPI_Comm comm, struct modes modes);
 
-/* A new communicator has the modes of the one that it was made from. */
+/* A new communicator has the modes of the one that it was made from. Waits for nobody, so its uniform calls are followed by agreements. */
 void inherit_modes(MPI_Comm from, MPI_Comm to);
+
+/* What confirms the collective calls of a communicator; NULL: nothing. */
+struct ballot *ballot_of(MPI_Comm comm);
+
+/* A communicator goes away: all its processes are here, unless it is revoked. */
+void drop_modes(MPI_Comm comm);
+
+/* Lets each communicator with a ballot take part in what others have begun. */
+void look_at_ballots(void);
 
 /* Tells of each communicator whose range is not local until `tell` returns false. */
 void each_ranged(bool (*tell)(MPI_Comm comm, enum range range, void *context), void *context);

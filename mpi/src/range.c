@@ -91,7 +91,9 @@ static int look(void)
     static atomic_flag looking = ATOMIC_FLAG_INIT;
     if (atomic_fetch_add_explicit(&turns, 1, memory_order_relaxed) % TURNS != 0 || atomic_flag_test_and_set(&looking))
         return 0;
-    look_for_failures();
+    if (atomic_load(&ranged_count) > 0)
+        look_for_failures();
+    look_at_ballots();
     atomic_flag_clear(&looking);
     return 0;
 }

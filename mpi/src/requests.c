@@ -87,6 +87,16 @@ bool is_behind(const struct work *work, bool (*is_early)(const struct work *othe
     return false;
 }
 
+bool is_any_early(MPI_Comm owner, bool (*advance)(struct work *work), bool (*is_early)(const struct work *other))
+{
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (const struct work *work = first; work && !found; work = work->next)
+        found = work->owner == owner && work->advance == advance && is_early(work);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 MPI_Comm owner_of(int count, const MPI_Request requests[])
 {
     MPI_Comm owner = MPI_COMM_NULL;

@@ -32,6 +32,9 @@ void advance_works(void);
 /* Whether an earlier one of the same kind on the same communicator is at a stage for which `is_early` is true. */
 bool is_behind(const struct work *work, bool (*is_early)(const struct work *other));
 
+/* Whether anything of a kind on a communicator is at a stage for which `is_early` is true. */
+bool is_any_early(MPI_Comm owner, bool (*advance)(struct work *work), bool (*is_early)(const struct work *other));
+
 /* The communicator of the first of some requests that are ours; MPI_COMM_NULL: none is. */
 MPI_Comm owner_of(int count, const MPI_Request requests[]);
 

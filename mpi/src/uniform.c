@@ -9,9 +9,9 @@
 /* What processes agree on: bits that stay if all have them. */
 enum { WENT_WELL = 1, NOT_REVOKED = 2, NO_OTHER_ERROR = 4 };
 
-static int vote(int code)
+int vote_on(int code)
 {
-    int class = error_class(code), votes = WENT_WELL | NOT_REVOKED | NO_OTHER_ERROR;
+    int class = error_class(code), votes = ~0;
     if (code != MPI_SUCCESS)
         votes &= ~WENT_WELL;
     if (class == MPIX_ERR_REVOKED)
@@ -21,20 +21,20 @@ static int vote(int code)
     return votes;
 }
 
-/* What follows from an agreement; an own error that is no failure is told as it is where it happened. */
-static int outcome(int code, int agreed_code, int votes)
+/* An own error that is no failure is told as it is where it happened. */
+int outcome_of(int code, int agreed, int votes)
 {
-    if (!(votes & NOT_REVOKED) || agreed_code == MPIX_ERR_REVOKED)
+    if (!(votes & NOT_REVOKED) || agreed == MPIX_ERR_REVOKED)
         return MPIX_ERR_REVOKED;
     if (!(votes & NO_OTHER_ERROR))
         return code != MPI_SUCCESS && !is_failure(code) ? code : MPI_ERR_OTHER;
-    return agreed_code != MPI_SUCCESS || !(votes & WENT_WELL) ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS;
+    return agreed != MPI_SUCCESS || !(votes & WENT_WELL) ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS;
 }
 
 int settle_all(MPI_Comm comm, int code)
 {
-    int votes = vote(code), agreed = agree_unless_revoked(comm, &votes, PATIENCE_S);
-    return outcome(code, agreed, votes);
+    int votes = vote_on(code), agreed = agree_unless_revoked(comm, &votes, PATIENCE_S);
+    return outcome_of(code, agreed, votes);
 }
 
 MPI_Errhandler hold_errors(MPI_Comm comm)
@@ -103,7 +103,7 @@ static bool advance(struct work *work)
         wait_for_call(own);
     /* Agreements begin in the order of the posts. */
     if (own->stage == CALLED && !is_behind(work, is_before_agreement)) {
-        own->votes = vote(work->code);
+        own->votes = vote_on(work->code);
         own->agreed = PMPIX_Comm_iagree(work->owner, &own->votes, &own->agreement);
         own->stage = own->agreed == MPI_SUCCESS ? AGREEING : AGREED;
     }
@@ -111,8 +111,14 @@ static bool advance(struct work *work)
         wait_for_agreement(own);
     if (own->stage != AGREED)
         return false;
-    work->code = outcome(work->code, error_class(own->agreed), own->votes);
+    work->code = outcome_of(work->code, error_class(own->agreed), own->votes);
     return true;
+}
+
+void let_earlier_calls_vote(MPI_Comm comm)
+{
+    while (atomic_load_explicit(&works, memory_order_relaxed) > 0 && is_any_early(comm, advance, is_before_agreement))
+        advance_works();
 }
 
 int agree_after(MPI_Comm comm, int code, MPI_Request *request)

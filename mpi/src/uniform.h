@@ -9,6 +9,16 @@
 /* What all make of a collective call on a communicator that went `code` here. Calls no error handler. */
 int settle_all(MPI_Comm comm, int code);
 
+/* A process's vote in an agreement on a call that went `code` there, in the lowest bits; all others are ones. */
+int vote_on(int code);
+
+/* What follows from all votes, after an agreement that went `agreed`, where the call went `code`. */
+int outcome_of(int code, int agreed, int votes);
+
+/* Waits until the non-blocking calls on a communicator that were posted before are in their agreements, whose order is that of the
+ * calls. */
+void let_earlier_calls_vote(MPI_Comm comm);
+
 /* Takes the error handler off a communicator, so that an error comes back before all know of it. */
 MPI_Errhandler hold_errors(MPI_Comm comm);
 

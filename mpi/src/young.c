@@ -1,5 +1,6 @@
 #include "young.h"
 
+#include "modes.h"
 #include "state.h"
 
 #include <dlfcn.h>
@@ -109,6 +110,7 @@ void forget_made(MPI_Comm comm)
 
 void free_made(MPI_Comm *comm)
 {
+    drop_modes(*comm);
     forget_made(*comm);
     PMPI_Comm_free(comm);
 }
