@@ -45,12 +45,9 @@ def run(parts: Parts, program: Path, ranks: int, case: str) -> dict[str, float]:
 
 
 def added(parts: Parts, ranks: int) -> dict[str, float]:
-    """Microseconds a call past the library, and what a call through it takes more, in per cent."""
+    """What calls through the library take as a multiple of calls past it, without a mode and where calls are uniform."""
     found = measured(parts, parts.unlinked("bench/added.c"), ranks)
-    calls = [name for name in found if not name.endswith("_ratio")]
-    return {f"{name}_us": found[name] for name in calls} | {
-        f"{name}_percent": 100 * (found[f"{name}_ratio"] - 1) for name in calls
-    }
+    return {name: ratio for name, ratio in found.items() if name.endswith(("_added", "_uniform"))}
 
 
 def recovery(parts: Parts, victim: int) -> dict[str, float]:
@@ -93,16 +90,20 @@ def main() -> None:
                 row: dict[str, Any] = {"ranks": ranks, "call": call}
                 row |= {f"{c}_us": record.spread([one[c][call] for one in rounds]) for c in CASES}
                 results.append(row)
-        past = [added(parts, 2) for _ in range(REPEATS)]
+        past = {ranks: [added(parts, ranks) for _ in range(REPEATS)] for ranks in RANKS}
         found = [recovery(parts, 1 + turn % 7) for turn in range(RECOVERIES)]
-    more = {name: record.spread([one[name] for one in past]) for name in past[0]}
+    ratios = [
+        {"ranks": ranks, "call": name} | record.spread([one[name] for one in found])
+        for ranks, found in past.items()
+        for name in found[0]
+    ]
     recoveries = {name: record.spread([one[name] for one in found]) for name in found[0]}
     record.save(
         Path(__file__).parent / "mpi.json",
         head
         | {
             "results": results,
-            "added_at_2_ranks": more,
+            "ratios": ratios,
             "recoveries": RECOVERIES,
             "recovery_ms_at_8_ranks": recoveries,
         },
@@ -113,11 +114,10 @@ def main() -> None:
         cells = [row[f"{case}_us"] for case in CASES]
         text = "".join(f"{one['min']:10.3f} ({one['median']:7.3f})" for one in cells)
         print(f"{row['ranks']:5} {row['call']:16}{text}")
-    for name, percent in more.items():
-        if name.endswith("_percent"):
-            print(
-                f"added at 2 ranks, {name.removesuffix('_percent'):10} {percent['median']:8.2f} % ({percent['min']:.2f}-{percent['max']:.2f})"
-            )
+    for row in ratios:
+        print(
+            f"{row['ranks']:5} {row['call']:18} {row['median']:8.4f} times ({row['min']:.4f}-{row['max']:.4f})"
+        )
     for name, ms in recoveries.items():
         print(
             f"recovery at 8 ranks, {name:10} {ms['median']:8.2f} ms ({ms['min']:.2f}-{ms['max']:.2f})"

@@ -6,24 +6,23 @@
 #include "uniform.h"
 #include "young.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-
-enum {
-    OPEN,   /* calls are followed by barriers */
-    JOINED, /* the agreement is under way */
-    DECIDED /* it has ended: calls up to `last` count */
-};
 
 struct ballot {
     MPI_Comm comm, copy;
-    atomic_int stage;
+    /* Calls that count here, twice, and whether calls are followed by barriers no more, since the agreement is under way: in one word,
+     * so that a call counts, or is left to the agreement. */
+    atomic_uint counted;
+    atomic_bool posted;     /* the agreement is under way */
+    bool has_ended;         /* it has ended: calls up to `last` count */
     bool has_failed;        /* the call after `last` has been told of */
-    unsigned counted, last; /* calls that count here; that count */
+    unsigned last;
     int votes;
     MPI_Request agreement;
-    pthread_mutex_t lock; /* of `stage` and `counted` */
 };
+
+enum { JOINED = 1, CALL = 2 };
 
 /* Counts that differ by one are told apart by their remainders, in bits above those of `vote_on`. */
 enum { REMAINDERS = 4, SHIFT = 8, NO_TROUBLE = ~0 };
@@ -41,8 +40,12 @@ struct ballot *open_ballot(MPI_Comm comm)
     PMPI_Comm_set_errhandler(ballot->copy, MPI_ERRORS_RETURN);
     ballot->comm = comm;
     ballot->agreement = MPI_REQUEST_NULL;
-    pthread_mutex_init(&ballot->lock, NULL);
     return ballot;
+}
+
+static bool has_joined(const struct ballot *ballot)
+{
+    return atomic_load(&ballot->counted) & JOINED;
 }
 
 bool is_open(const struct ballot *ballot)
@@ -52,42 +55,47 @@ bool is_open(const struct ballot *ballot)
 
 bool is_call_wanted(const struct ballot *ballot)
 {
-    return ballot->stage == OPEN;
+    return !has_joined(ballot);
 }
 
 /* Begins to take part in the agreement, once. */
 static void join(struct ballot *ballot, int votes)
 {
-    pthread_mutex_lock(&ballot->lock);
-    if (ballot->stage == OPEN) {
-        ballot->votes = votes & ~(1 << (SHIFT + ballot->counted % REMAINDERS));
-        /* First: MPI may make progress in these calls, and look here. */
-        ballot->stage = JOINED;
-        if (votes != NO_TROUBLE)
-            PMPIX_Comm_revoke(ballot->copy);
-        PMPIX_Comm_iagree(ballot->copy, &ballot->votes, &ballot->agreement);
-    }
-    pthread_mutex_unlock(&ballot->lock);
+    unsigned before = atomic_fetch_or(&ballot->counted, JOINED);
+    if (before & JOINED)
+        return;
+    ballot->votes = votes & ~(1 << (SHIFT + before / CALL % REMAINDERS));
+    if (votes != NO_TROUBLE)
+        PMPIX_Comm_revoke(ballot->copy);
+    PMPIX_Comm_iagree(ballot->copy, &ballot->votes, &ballot->agreement);
+    atomic_store(&ballot->posted, true);
 }
 
 void look_at_ballot(struct ballot *ballot)
 {
-    if (ballot->stage == OPEN && is_revoked(ballot->copy))
+    if (!has_joined(ballot) && is_revoked(ballot->copy))
         join(ballot, NO_TROUBLE);
+}
+
+/* Whether the agreement has ended; failures do not make what is agreed invalid. */
+static bool has_decided(struct ballot *ballot)
+{
+    int done = 0;
+    if (ballot->has_ended || !atomic_load(&ballot->posted))
+        return ballot->has_ended;
+    if (PMPI_Test(&ballot->agreement, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done)
+        return false;
+    unsigned own = atomic_load(&ballot->counted) / CALL;
+    bool is_ahead = !(ballot->votes >> (SHIFT + (own + 1) % REMAINDERS) & 1);
+    ballot->last = own + is_ahead;
+    return ballot->has_ended = true;
 }
 
 /* Waits for the agreement; false: the communicator was revoked meanwhile. */
 static bool decide(struct ballot *ballot)
 {
     double revoked_at = 0;
-    int done = 0;
-    for (unsigned tests = 1; ballot->stage == JOINED; tests++) {
-        /* Failures do not make what is agreed invalid. */
-        if (PMPI_Test(&ballot->agreement, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done) {
-            bool is_ahead = !(ballot->votes >> (SHIFT + (ballot->counted + 1) % REMAINDERS) & 1);
-            ballot->last = ballot->counted + is_ahead;
-            ballot->stage = DECIDED;
-        }
+    for (unsigned tests = 1; !has_decided(ballot); tests++) {
         if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
             advance_works();
         if (tests % 64 != 0 || !is_revoked(ballot->comm))
@@ -99,19 +107,16 @@ static bool decide(struct ballot *ballot)
     return true;
 }
 
-/* The call counts, if nobody has run into a failure so far as is known here. */
+/* The call counts, if this process has not joined the agreement meanwhile. */
 static bool count_call(struct ballot *ballot)
 {
-    pthread_mutex_lock(&ballot->lock);
-    bool counts = ballot->stage == OPEN;
-    ballot->counted += counts;
-    pthread_mutex_unlock(&ballot->lock);
-    return counts;
+    unsigned before = atomic_load_explicit(&ballot->counted, memory_order_relaxed);
+    return !(before & JOINED) && atomic_compare_exchange_strong(&ballot->counted, &before, before + CALL);
 }
 
 int confirm(struct ballot *ballot, int code)
 {
-    if (ballot->stage == OPEN && code == MPI_SUCCESS && PMPI_Barrier(ballot->copy) == MPI_SUCCESS && count_call(ballot))
+    if (code == MPI_SUCCESS && PMPI_Barrier(ballot->copy) == MPI_SUCCESS && count_call(ballot))
         return MPI_SUCCESS;
     if (code == MPI_SUCCESS)
         code = MPIX_ERR_PROC_FAILED;
@@ -120,8 +125,8 @@ int confirm(struct ballot *ballot, int code)
         ballot->has_failed = true;
         return MPIX_ERR_REVOKED;
     }
-    if (ballot->counted < ballot->last) {
-        ballot->counted++;
+    if (atomic_load(&ballot->counted) / CALL < ballot->last) {
+        atomic_fetch_add(&ballot->counted, CALL);
         return MPI_SUCCESS;
     }
     ballot->has_failed = true;
@@ -133,10 +138,9 @@ void close_ballot(struct ballot *ballot)
     /* Somebody may still be in a call that counts here. */
     if (!is_revoked(ballot->comm))
         join(ballot, NO_TROUBLE);
-    if (ballot->stage == JOINED && (is_revoked(ballot->comm) || !decide(ballot)))
+    if (has_joined(ballot) && (is_revoked(ballot->comm) || !decide(ballot)))
         return; /* MPI may still write into it */
     if (!is_revoked(ballot->comm))
         free_made(&ballot->copy);
-    pthread_mutex_destroy(&ballot->lock);
     free(ballot);
 }

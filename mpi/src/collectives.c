@@ -32,10 +32,11 @@ static int agree_on_call(MPI_Comm comm, int code)
         if (modes_of(comm).uniform != UNIFORM_COLL)                                                                       \
             return past_##NAME(__VA_ARGS__);                                                                              \
         struct ballot *ballot = ballot_of(comm);                                                                          \
-        MPI_Errhandler handler = hold_errors(comm);                                                                       \
+        MPI_Errhandler handler = returns_errors(comm) ? MPI_ERRHANDLER_NULL : hold_errors(comm);                          \
         bool by_ballot = ballot && is_open(ballot), skips = by_ballot && !is_call_wanted(ballot);                         \
         int code = skips ? MPIX_ERR_PROC_FAILED : past_##NAME(__VA_ARGS__);                                               \
-        return release_errors(comm, handler, by_ballot ? confirm(ballot, code) : agree_on_call(comm, code));              \
+        code = by_ballot ? confirm(ballot, code) : agree_on_call(comm, code);                                             \
+        return handler == MPI_ERRHANDLER_NULL ? code : release_errors(comm, handler, code);                               \
     }                                                                                                                     \
                                                                                                                           \
     EXPORTED int MPI_##NAME(UNWRAP PARAMETERS)                                                                            \

@@ -278,6 +278,8 @@ MAKING(MPI_Comm, cart_create, (fint comm, fint count, fint lengths, fint periodi
 MAKING(MPI_Comm, cart_sub, (fint comm, fint kept), MPI_Cart_sub, COMM, kept)
 MAKING(MPI_Info, comm_get_info, (fint comm), MPI_Comm_get_info, COMM)
 
+FORTRAN(comm_set_errhandler, (fint comm, fint handler), MPI_Comm_set_errhandler(COMM, PMPI_Errhandler_f2c(*handler)))
+
 FORTRAN(comm_set_info, (fint comm, fint info), MPI_Comm_set_info(COMM, PMPI_Info_f2c(*info)))
 
 EXPORTED void mpi_comm_free_(fint comm, fint code)

@@ -14,6 +14,7 @@ struct marked {
     MPI_Comm comm;
     struct modes modes;
     struct ballot *ballot; /* NULL: calls are not uniform, or followed by agreements */
+    bool returns_errors;
 };
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -36,15 +37,28 @@ static struct marked *find(MPI_Comm comm)
     return NULL;
 }
 
-struct modes modes_of_marked(MPI_Comm comm)
+/* What was looked up last, until anything changes. */
+static atomic_uint changes = 1;
+static __thread struct {
+    unsigned changes;
+    struct marked marked;
+} last __attribute__((tls_model("initial-exec")));
+
+static const struct marked *look_up(MPI_Comm comm)
 {
-    struct modes found = {RANGE_LOCAL, UNIFORM_LOCAL};
+    if (last.changes == atomic_load_explicit(&changes, memory_order_acquire) && last.marked.comm == comm)
+        return &last.marked;
     pthread_rwlock_rdlock(&lock);
     const struct marked *own = find(comm);
-    if (own)
-        found = own->modes;
+    last.changes = atomic_load(&changes);
+    last.marked = own ? *own : (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL}, NULL, false};
     pthread_rwlock_unlock(&lock);
-    return found;
+    return &last.marked;
+}
+
+struct modes modes_of_marked(MPI_Comm comm)
+{
+    return look_up(comm)->modes;
 }
 
 static void set_modes(MPI_Comm comm, struct modes modes)
@@ -59,7 +73,7 @@ static void set_modes(MPI_Comm comm, struct modes modes)
             marked = realloc(marked, sizeof *marked * (size_t)room);
         }
         own = &marked[count];
-        *own = (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL}, NULL};
+        *own = (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL}, NULL, false};
         atomic_store(&marked_count, count + 1);
     }
     if (own) {
@@ -71,6 +85,7 @@ static void set_modes(MPI_Comm comm, struct modes modes)
             atomic_fetch_sub(&marked_count, 1);
         }
     }
+    atomic_fetch_add(&changes, 1);
     pthread_rwlock_unlock(&lock);
 }
 
@@ -82,11 +97,34 @@ void inherit_modes(MPI_Comm from, MPI_Comm to)
 
 struct ballot *ballot_of(MPI_Comm comm)
 {
-    pthread_rwlock_rdlock(&lock);
-    const struct marked *own = find(comm);
-    struct ballot *ballot = own ? own->ballot : NULL;
+    return look_up(comm)->ballot;
+}
+
+bool returns_errors(MPI_Comm comm)
+{
+    return look_up(comm)->returns_errors;
+}
+
+/* Takes note of the error handler of a communicator, if it has a mode. */
+static void note_handler(MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    PMPI_Comm_get_errhandler(comm, &handler);
+    pthread_rwlock_wrlock(&lock);
+    struct marked *own = find(comm);
+    if (own)
+        own->returns_errors = handler == MPI_ERRORS_RETURN;
+    atomic_fetch_add(&changes, 1);
     pthread_rwlock_unlock(&lock);
-    return ballot;
+    PMPI_Errhandler_free(&handler);
+}
+
+__attribute__((visibility("default"))) int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
+{
+    int code = PMPI_Comm_set_errhandler(comm, handler);
+    if (code == MPI_SUCCESS && atomic_load(&marked_count) > 0)
+        note_handler(comm);
+    return code;
 }
 
 /* Takes over another ballot; returns the one before. */
@@ -97,6 +135,7 @@ static struct ballot *change_ballot(MPI_Comm comm, struct ballot *ballot)
     struct ballot *before = own ? own->ballot : NULL;
     if (own)
         own->ballot = ballot;
+    atomic_fetch_add(&changes, 1);
     pthread_rwlock_unlock(&lock);
     return before;
 }
@@ -118,6 +157,7 @@ void change_modes(MPI_Comm comm, struct modes modes)
     if (!votes)
         drop_modes(comm);
     set_modes(comm, modes);
+    note_handler(comm);
     PMPI_Comm_test_inter(comm, &inter);
     if (votes && !inter && !ballot_of(comm) && begin_looking())
         change_ballot(comm, open_ballot(comm));

@@ -44,6 +44,9 @@ void inherit_modes(MPI_Comm from, MPI_Comm to);
 /* What confirms the collective calls of a communicator; NULL: nothing. */
 struct ballot *ballot_of(MPI_Comm comm);
 
+/* Whether the error handler of a communicator with a mode is MPI_ERRORS_RETURN. */
+bool returns_errors(MPI_Comm comm);
+
 /* A communicator goes away: all its processes are here, unless it is revoked. */
 void drop_modes(MPI_Comm comm);
 

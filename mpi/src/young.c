@@ -69,6 +69,21 @@ static void add_made(MPI_Comm comm)
     made_list[made_count++] = comm;
 }
 
+/* MPI ends collective calls of others when it learns of a failure: on the communicators that there are then. A process that has
+ * learned of it earlier than it made this one would wait for ever for those that have not. */
+static void tell_of_earlier_failures(MPI_Comm made)
+{
+    MPI_Group failed;
+    int count = 0;
+    if (PMPIX_Comm_get_failed(made, &failed) != MPI_SUCCESS)
+        return;
+    PMPI_Group_size(failed, &count);
+    if (failed != MPI_GROUP_EMPTY)
+        PMPI_Group_free(&failed);
+    if (count > 0)
+        tell(made, true);
+}
+
 int end_making(int code, MPI_Comm made)
 {
     struct news due[NEWS_MAX];
@@ -93,6 +108,8 @@ int end_making(int code, MPI_Comm made)
         else
             PMPIX_Comm_revoke(due[at].comm);
     }
+    if (code == MPI_SUCCESS && made != MPI_COMM_NULL && rf.ready)
+        tell_of_earlier_failures(made);
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* Uniform calls of all kinds while a process dies at a random moment: do all that live count the same calls, with the same error?
+/* Uniform calls of all kinds while one or two processes die at random moments: do all that live count the same calls, with the same error?
  *
  *     confirm SEED
  *
@@ -68,15 +68,16 @@ int main(int argc, char **argv)
     MPI_Info_set(info, "mpix_error_uniform", "coll");
     MPI_Comm_set_info(comm, info);
     state = (unsigned)atoi(argv[1]);
-    int victim = draw(size);
-    long after_us = draw(MOST_US);
+    int victim = draw(size), other = draw(2) ? draw(size) : victim;
+    long us[2] = {draw(MOST_US), draw(MOST_US)}, after_us = us[rank == other];
     MPI_Barrier(comm);
-    if (rank == victim)
+    if (rank == victim || rank == other)
         pthread_create(&thread, NULL, die_later, &after_us);
     for (; calls < CALLS && code == MPI_SUCCESS; calls++) {
         int waits = draw(size), sends = draw(size);
         code = call(comm, size);
-        if (code == MPI_SUCCESS && calls % WAIT_EVERY == 0 && waits != sends && waits != victim && sends != victim) {
+        if (code == MPI_SUCCESS && calls % WAIT_EVERY == 0 && waits != sends && waits != victim && waits != other && sends != victim &&
+            sends != other) {
             if (rank == sends)
                 MPI_Send(&token, 1, MPI_INT, waits, 1, comm);
             if (rank == waits)
