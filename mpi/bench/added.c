@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TURNS = 1000, CALLS_A_BLOCK = 100, WARM_UP = 20 };
+enum { TURNS = 400, CALLS_A_BLOCK = 100, WARM_UP = 20 };
 
 static MPI_Comm plain, comm;
 static int rank, size;

@@ -31,9 +31,10 @@ def record(figure: int) -> Best:
 @pytest.mark.parametrize("call", ["bcast", "reduce", "allreduce", "alltoall"])
 def test_a_range_costs_collective_calls_nothing(call: str) -> None:
     best = record(5)
-    for size in (8, 512, 32768):
-        at_two = {"ranks": 2, "call": call, "bytes": size}
-        assert best(**at_two, case="group") < 1.25 * best(**at_two, case="off")
+    for size in (8, 512, 32768, 262144):
+        of = {"call": call, "bytes": size}
+        for ranks in (2, 8):
+            assert best(ranks=ranks, **of, case="group") < 1.3 * best(ranks=ranks, **of, case="off")
 
 
 @pytest.mark.parametrize("ranks", [2, 8])
@@ -45,10 +46,10 @@ def test_uniform_calls_cost_small_messages_most(ranks: int) -> None:
         return best(**of, case="uniform") / best(**of, case="local")
 
     assert ratio("allreduce", 8) < 2
-    assert ratio("allreduce", 262144) < 1.3
     # One-to-many and many-to-one calls are where a barrier shows most.
     assert ratio("bcast", 8) > ratio("allreduce", 8)
-    assert ratio("bcast", 8) > ratio("bcast", 262144)
+    assert ratio("bcast", 8) > ratio("bcast", 4096) > ratio("bcast", 262144)
+    assert ratio("bcast", 262144) < 1.1
 
 
 def test_shrinks_overlap() -> None:
@@ -66,7 +67,7 @@ def test_shrinks_overlap() -> None:
 
 def test_reloads_hide_behind_shrinks() -> None:
     best = record(8)
-    largest = (1 << 30) - 1
-    for size in (1 << 22, 1 << 24, 1 << 27, largest):
+    for size in (1 << 22, 1 << 24, 1 << 27):
         assert best(bytes=size, reload="overlapped") < best(bytes=size, reload="serial")
-    assert best(bytes=largest, reload="overlapped") < 1.1 * best(bytes=largest, reload="alone")
+    # A reload takes as long as a shrink (0.3 to 0.8 ms) between 1 and 4 MiB.
+    assert best(bytes=1 << 20, reload="alone") < 0.5 < best(bytes=1 << 22, reload="alone")
