@@ -11,7 +11,7 @@ RUST   := $(shell find crates -name '*.rs' -not -path '*/target/*' 2>/dev/null)
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 unexport CONDA_PREFIX PYTHONPATH
 
-.PHONY: demo test check bench papers papers-full soak mpi test-mpi-soak docs fmt fuzz clean
+.PHONY: demo test check bench papers papers-full soak mpi wheel test-mpi-soak docs fmt fuzz clean
 
 demo: $(VENV)/.built
 	@$(BIN)/runflat study run examples/1_what_failed_cables_cost.toml -o out/demo --fresh
@@ -71,6 +71,17 @@ soak:
 mpi: $(VENV)/.built $(VENV)/.dev
 	cargo build --release --locked -p runflat-policy
 	@$(BIN)/runflat mpi build
+
+# A wheel with all that `runflat mpi` needs beside the Python package: the recovery library's sources, which `runflat mpi build` compiles
+# with the user's MPI, and the policies of spares. They stand in the package only while it is packed.
+STAGED := python/runflat/_mpi python/runflat/_policy
+wheel: $(VENV)/.built $(VENV)/.dev
+	cargo build --release --locked -p runflat-policy
+	rm -rf $(STAGED) && mkdir -p $(STAGED)
+	cp -r mpi/CMakeLists.txt mpi/src mpi/include mpi/examples python/runflat/_mpi/
+	cp -r crates/policy/include python/runflat/_mpi/policy_include
+	cp target/release/librunflat_policy.so python/runflat/_policy/
+	$(BIN)/maturin build --release --locked --out out/wheel; status=$$?; rm -rf $(STAGED); exit $$status
 
 # MPI jobs that lose processes, at random moments of every phase, 20 times each (`make test`: a sample); 500 jobs that shrink
 # many communicators at once; half an hour in which nobody dies. Hours.

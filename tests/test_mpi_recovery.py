@@ -191,6 +191,15 @@ def test_uniform_calls_of_all_kinds_count_alike(parts: Parts, seed: int) -> None
     assert not ended.left_behind
 
 
+def test_spawned_processes_come_under_the_library(parts: Parts) -> None:
+    program = [str(parts.compiled("tests/spawn.c", []))]
+    ended = run_job(parts, 3, program, environment={"LD_PRELOAD": str(parts.library)})
+    assert "5 of 5 processes have the library, the youngest was told 30 s" in ended.text, ended.text
+    assert ended.in_time
+    assert not ended.left_behind
+    assert "WARNING" not in ended.text
+
+
 def test_a_range_that_there_is_not_is_refused(parts: Parts) -> None:
     ended = run_job(
         parts, 4, [str(parts.program("tests/range.c")), "mpix_error_range", "all", "inside"]
