@@ -83,6 +83,22 @@ static void end_repair(struct repair *repair)
         note_event("repaired", 1e3 * (wall_s() - repair->begin));
 }
 
+/* A communicator is there; true: it was the last. */
+static bool take_built(struct repair *repair)
+{
+    switch (repair->stage) {
+    case GATING:
+        make_ranks(repair);
+        return false;
+    case RANKING:
+        make_side(repair);
+        return false;
+    default:
+        end_repair(repair);
+        return true;
+    }
+}
+
 void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side, MPI_Comm old, bool stop_when_exhausted,
                   bool tell)
 {
@@ -134,29 +150,15 @@ bool advance_repair(struct repair *repair, int *code)
             make_gate(repair);
         return *code != MPI_SUCCESS;
     case GATING:
-        if (!advance_build(&repair->build, code))
-            return false;
-        if (*code == MPI_SUCCESS)
-            make_ranks(repair);
-        else
-            shrink_pool(repair);
-        return false;
     case RANKING:
-        if (!advance_build(&repair->build, code))
-            return false;
-        if (*code == MPI_SUCCESS)
-            make_side(repair);
-        else
-            shrink_pool(repair);
-        return false;
     case SIDING:
         if (!advance_build(&repair->build, code))
             return false;
-        if (*code == MPI_SUCCESS)
-            end_repair(repair);
-        else
+        if (*code != MPI_SUCCESS) {
             shrink_pool(repair);
-        return *code == MPI_SUCCESS;
+            return false;
+        }
+        return take_built(repair);
     }
     return true;
 }
