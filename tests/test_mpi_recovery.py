@@ -27,13 +27,13 @@ def test_spares_change_nothing_while_nobody_fails(parts: Parts) -> None:
     assert not wrong
 
 
-# A job that begins again takes long: `test_mpi_supervise` has more of them.
-AGAIN = ("checkpoint", "repair")
+# Jobs on several hosts take long: `test_mpi_supervise` has more of them, and `make test-mpi-soak` all.
+ON_HOSTS = ("checkpoint", "repair")
 CELLS = [
     (who, phase)
     for who in matrix.WHO
     for phase in matrix.PHASES
-    if who != "daemon" or phase in AGAIN
+    if who not in matrix.HOSTED or phase in ON_HOSTS
 ]
 
 

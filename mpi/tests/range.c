@@ -45,7 +45,7 @@ int main(int argc, char **argv)
     if (rank == 0) {
         int code, is_revoked;
         if (strcmp(how, "busy") == 0) {
-            usleep(1000000);
+            usleep(600000);
             MPIX_Comm_is_revoked(copy, &is_revoked);
             code = is_revoked ? MPIX_ERR_REVOKED : MPI_SUCCESS;
         } else if (strcmp(how, "past") == 0) {
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
         printf("range %s: %s after %.1f ms\n", read, word, 1e3 * (MPI_Wtime() - begin) - 200);
         fflush(stdout);
     } else if (rank == 1) {
-        usleep(1500000);
+        usleep(900000);
         MPI_Send(&value, 1, MPI_INT, 0, 7, copy);
     }
     MPI_Finalize();
