@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -191,6 +192,30 @@ def test_uniform_calls_of_all_kinds_count_alike(parts: Parts, seed: int) -> None
     assert not ended.left_behind
 
 
+OBJECTS = ["create", "allocate", "shared", "dynamic", "file"]
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_all_have_a_window_or_file_or_none(parts: Parts, kind: str, tmp_path: Path) -> None:
+    """Five processes make one again and again until one of them dies."""
+    late_us = Random(kind).randrange(5000)
+    program = [str(parts.program("tests/objects.c")), kind, str(tmp_path), str(late_us)]
+    ended = run_job(parts, 5, program)
+    told = re.findall(r"rank \d: (\d+) made, (\d+) used, (\w+), 4 go on", ended.text)
+    assert len(told) == 4, ended.text
+    assert len({(made, end) for made, _, end in told}) == 1, told
+    assert all(int(used) >= 20 and end == "PROC_FAILED" for _, used, end in told), told
+    assert ended.in_time
+    assert not ended.crash_words
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_windows_and_files_have_an_error_range(parts: Parts, kind: str, tmp_path: Path) -> None:
+    ended = run_job(parts, 4, [str(parts.program("tests/objects.c")), kind, str(tmp_path), "range"])
+    assert "range universe: REVOKED, at once" in ended.text, ended.text
+    assert not ended.crash_words
+
+
 def test_spawned_processes_come_under_the_library(parts: Parts) -> None:
     program = [str(parts.compiled("tests/spawn.c", []))]
     ended = run_job(parts, 3, program, environment={"LD_PRELOAD": str(parts.library)})
@@ -241,7 +266,7 @@ def test_without_fault_tolerance_it_says_how_to_get_it(parts: Parts) -> None:
 
 
 def test_nothing_but_calls_is_exported(parts: Parts) -> None:
-    """`ompi_comm_revoke_local` is the guard that src/young.h explains."""
+    """The others are functions of Open MPI that src/young.h and src/objects.c stand before."""
     found = subprocess.run(
         ["nm", "-D", "--defined-only", parts.library], capture_output=True, text=True, check=True
     )
@@ -249,7 +274,13 @@ def test_nothing_but_calls_is_exported(parts: Parts) -> None:
     others = {name for name in names if not name.startswith(("MPI_", "MPIX_", "RF_"))}
     # Fortran's names of MPI's calls.
     others = {name for name in others if not re.fullmatch(r"mpi_[a-z_]+_", name)}
-    assert others == {"ompi_comm_revoke_local"}
+    assert others == {
+        "mca_common_ompio_file_close",
+        "ompi_comm_activate",
+        "ompi_comm_free",
+        "ompi_comm_revoke_local",
+        "ompi_osc_rdma_free",
+    }
 
 
 @pytest.mark.parametrize(

@@ -209,8 +209,18 @@ int read_modes(MPI_Info info, struct modes *modes)
     int uniform = read_key(info, uniform_keys, 4, uniform_names, modes->uniform);
     if (range < 0 || uniform < 0)
         return MPI_ERR_INFO_VALUE;
+    if (range != RANGE_LOCAL && !begin_looking()) {
+        say("the library of this MPI does not export opal_progress_register_lp, without which failures interrupt nothing");
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
     *modes = (struct modes){range, uniform};
     return MPI_SUCCESS;
+}
+
+void write_modes(MPI_Info info, struct modes modes)
+{
+    PMPI_Info_set(info, range_keys[0], range_names[modes.range]);
+    PMPI_Info_set(info, uniform_keys[0], uniform_names[modes.uniform]);
 }
 
 __attribute__((visibility("default"))) int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
@@ -220,10 +230,6 @@ __attribute__((visibility("default"))) int MPI_Comm_set_info(MPI_Comm comm, MPI_
         return code;
     struct modes modes = modes_of(comm);
     code = read_modes(info, &modes);
-    if (code == MPI_SUCCESS && modes.range != RANGE_LOCAL && !begin_looking()) {
-        say("the library of this MPI does not export opal_progress_register_lp, without which failures interrupt nothing");
-        code = MPI_ERR_UNSUPPORTED_OPERATION;
-    }
     if (code == MPI_SUCCESS) {
         change_modes(comm, modes);
         interrupt_if_hit(comm, modes.range);
@@ -236,10 +242,7 @@ __attribute__((visibility("default"))) int MPI_Comm_set_info(MPI_Comm comm, MPI_
 __attribute__((visibility("default"))) int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info)
 {
     int code = PMPI_Comm_get_info(comm, info);
-    if (code == MPI_SUCCESS && rf.ready) {
-        struct modes modes = modes_of(comm);
-        PMPI_Info_set(*info, range_keys[0], range_names[modes.range]);
-        PMPI_Info_set(*info, uniform_keys[0], uniform_names[modes.uniform]);
-    }
+    if (code == MPI_SUCCESS && rf.ready)
+        write_modes(*info, modes_of(comm));
     return code;
 }

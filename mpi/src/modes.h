@@ -56,7 +56,11 @@ void look_at_ballots(void);
 /* Tells of each communicator whose range is not local until `tell` returns false. */
 void each_ranged(bool (*tell)(MPI_Comm comm, enum range range, void *context), void *context);
 
-/* Changes modes as the keys of an info object say; a value that there is not is MPI_ERR_INFO_VALUE. */
+/* Changes modes as the keys of an info object say; a value that there is not is MPI_ERR_INFO_VALUE, a range that this MPI cannot
+ * have MPI_ERR_UNSUPPORTED_OPERATION. */
 int read_modes(MPI_Info info, struct modes *modes);
+
+/* Adds the keys of modes to an info object. */
+void write_modes(MPI_Info info, struct modes modes);
 
 #endif

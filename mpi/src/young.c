@@ -84,30 +84,52 @@ static void tell_of_earlier_failures(MPI_Comm made)
         tell(made, true);
 }
 
-int end_making(int code, MPI_Comm made)
+/* Takes the news about what has been made off those held back; of all, if nothing is being made any more. */
+static int take_due(MPI_Comm made, bool good, struct news due[NEWS_MAX])
 {
-    struct news due[NEWS_MAX];
     int due_count = 0, kept = 0;
-    pthread_mutex_lock(&lock);
-    making--;
-    if (code == MPI_SUCCESS && made != MPI_COMM_NULL && !is_made(made))
+    if (good && made != MPI_COMM_NULL && !is_made(made))
         add_made(made);
     /* What was not made is gone. News of others wait for those that make them, if there are any. */
     for (int at = 0; at < held_count; at++) {
-        if (code == MPI_SUCCESS && (held[at].comm == made || making == 0))
+        if (good && (held[at].comm == made || making == 0))
             due[due_count++] = held[at];
         else if (making > 0 && held[at].comm != made)
             held[kept++] = held[at];
     }
     held_count = kept;
-    pthread_mutex_unlock(&lock);
+    return due_count;
+}
+
+static void tell_due(const struct news due[NEWS_MAX], int count)
+{
     /* Open MPI passes a revoke on to the next processes only where it was news: what was held was not passed on. */
-    for (int at = 0; at < due_count; at++) {
+    for (int at = 0; at < count; at++) {
         if (due[at].collectives_only)
             tell(due[at].comm, true);
         else
             PMPIX_Comm_revoke(due[at].comm);
     }
+}
+
+void note_made(MPI_Comm made)
+{
+    struct news due[NEWS_MAX];
+    pthread_mutex_lock(&lock);
+    int count = take_due(made, true, due);
+    pthread_mutex_unlock(&lock);
+    tell_due(due, count);
+    tell_of_earlier_failures(made);
+}
+
+int end_making(int code, MPI_Comm made)
+{
+    struct news due[NEWS_MAX];
+    pthread_mutex_lock(&lock);
+    making--;
+    int count = take_due(made, code == MPI_SUCCESS, due);
+    pthread_mutex_unlock(&lock);
+    tell_due(due, count);
     if (code == MPI_SUCCESS && made != MPI_COMM_NULL && rf.ready)
         tell_of_earlier_failures(made);
     return code;

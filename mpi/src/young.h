@@ -14,6 +14,9 @@ void begin_making(void);
 /* After it: `code` is what it returned, and is returned. */
 int end_making(int code, MPI_Comm made);
 
+/* In its midst: a communicator is there that MPI has made for itself. */
+void note_made(MPI_Comm made);
+
 /* A communicator is freed. */
 void forget_made(MPI_Comm comm);
 
