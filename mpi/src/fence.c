@@ -99,15 +99,8 @@ void stop_watching(void)
         pthread_join(watcher, NULL);
 }
 
-void fence_others(MPI_Group kept)
+void fence(int place)
 {
-    int *world = malloc(sizeof(int) * (size_t)rf.size), *there = malloc(sizeof(int) * (size_t)rf.size);
-    for (int rank = 0; rank < rf.size; rank++)
-        world[rank] = rank;
-    PMPI_Group_translate_ranks(rf.group, rf.size, world, kept, there);
-    for (int rank = 0; rank < rf.size; rank++)
-        if (there[rank] == MPI_UNDEFINED && is_here(rank) && state_of(rank))
-            kill(rf.place[rank].pid, SIGKILL);
-    free(world);
-    free(there);
+    if (is_here(place) && state_of(place))
+        kill(rf.place[place].pid, SIGKILL);
 }

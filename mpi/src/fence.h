@@ -2,7 +2,6 @@
 #ifndef RUNFLAT_FENCE_H
 #define RUNFLAT_FENCE_H
 
-#include <mpi.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -14,7 +13,7 @@ uint64_t start_of(pid_t pid);
 void watch_neighbour(void);
 void stop_watching(void);
 
-/* Kills what still runs here of the processes that a shrink left out: `kept` is what it kept of the world. */
-void fence_others(MPI_Group kept);
+/* Kills the process at a place, if it is of this host and still runs. */
+void fence(int place);
 
 #endif

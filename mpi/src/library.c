@@ -76,7 +76,6 @@ static bool open_world(void)
     if (!made)
         return false;
     PMPI_Comm_set_errhandler(rf.world, MPI_ERRORS_RETURN);
-    PMPI_Comm_group(rf.world, &rf.group);
     return exchange_places();
 }
 

@@ -50,7 +50,7 @@ static void make_gate(struct repair *repair)
 /* Begins to make a communicator of the ranks, and at spares one of the spares. */
 static void build_for_ranks(struct repair *repair)
 {
-    MPI_Group group = own_group(*repair->pool);
+    MPI_Group group = own_group();
     begin_build(&repair->build, *repair->pool, group);
     PMPI_Group_free(&group);
 }

@@ -64,7 +64,7 @@ static const struct found *entry_of(const struct table *table, int process, int 
 static bool is_whole(const struct table *table, int64_t version)
 {
     for (int number = 0; number < first_count(); number++)
-        if (process_of(number) >= 0 && !entry_of(table, -1, number, version))
+        if (place_of(number) >= 0 && !entry_of(table, -1, number, version))
             return false;
     return true;
 }
@@ -79,24 +79,13 @@ static int64_t last_whole(const struct table *table)
     return last;
 }
 
-/* The rank in the pool of the process that stands for a number. */
-static int home_of(MPI_Comm pool, int number)
-{
-    int place = process_of(number), home;
-    MPI_Group group;
-    PMPI_Comm_group(pool, &group);
-    PMPI_Group_translate_ranks(rf.group, 1, &place, group, &home);
-    PMPI_Group_free(&group);
-    return home;
-}
-
 static bool bring(const struct table *table, int64_t version)
 {
     struct transfer *plan = calloc((size_t)first_count(), sizeof *plan);
     int count = 0, own;
     PMPI_Comm_rank(table->pool, &own);
     for (int number = 0; number < first_count(); number++) {
-        int home = process_of(number) < 0 ? MPI_UNDEFINED : home_of(table->pool, number);
+        int home = place_of(number) < 0 ? MPI_UNDEFINED : member_at(place_of(number));
         const struct found *found = entry_of(table, -1, number, version);
         if (home != MPI_UNDEFINED && !entry_of(table, home, number, version))
             plan[count++] =
@@ -119,7 +108,7 @@ bool bring_stored(MPI_Comm pool, MPI_Comm gate)
     good = agree_unless_other_revoked(gate, &flag, pool) == MPI_SUCCESS && flag;
     int own = -1;
     for (int number = 0; number < first_count(); number++)
-        if (process_of(number) == rf.rank)
+        if (place_of(number) == rf.rank)
             own = number;
     keep_copies(good ? version : -1, own, -1);
     if (!good || version < 0)

@@ -13,7 +13,7 @@ static int best_shift(const struct ring *ring)
     for (int shift = 1; shift < ring->size; shift++) {
         int apart = 0;
         for (int rank = 0; rank < ring->size; rank++) {
-            int here = process_of(ring->number[rank]), there = process_of(ring->number[(rank + shift) % ring->size]);
+            int here = place_of(ring->number[rank]), there = place_of(ring->number[(rank + shift) % ring->size]);
             apart += rf.place[here].host != rf.place[there].host;
         }
         if (apart > most)

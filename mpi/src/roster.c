@@ -8,11 +8,14 @@
 
 static struct {
     struct policy policy;
-    bool *dead;  /* by rank of the world */
     int ranks;   /* at the beginning */
-    int *places; /* by rank at the beginning: its process in the world, -1: none */
+    int *places; /* by rank at the beginning: its place, -1: none */
+    bool *dead;  /* by place */
     bool lost_ranks;
-} roster;
+    MPI_Group pool;
+    int *place_in; /* by rank in the pool */
+    int *member;   /* by place: its rank in the pool, MPI_UNDEFINED: none */
+} roster = {.pool = MPI_GROUP_NULL};
 
 bool open_roster(int spares)
 {
@@ -27,6 +30,11 @@ bool open_roster(int spares)
         roster.places[rank] = rank;
     if (!none)
         policy_places(&roster.policy, roster.places);
+    PMPI_Comm_group(rf.world, &roster.pool);
+    roster.place_in = malloc(sizeof(int) * (size_t)rf.size);
+    roster.member = malloc(sizeof(int) * (size_t)rf.size);
+    for (int place = 0; place < rf.size; place++)
+        roster.place_in[place] = roster.member[place] = place;
     return true;
 }
 
@@ -38,33 +46,51 @@ void close_roster(void)
 static void bury_one(int place)
 {
     roster.dead[place] = true;
+    fence(place);
     note_event_of("failure_detected", -1, "of", place);
     if (roster.policy.handle && !policy_fail(&roster.policy, place))
         roster.lost_ranks = true;
 }
 
+/* Goes over to a pool of some processes of the one before: buries the others. */
+static void take_pool(MPI_Comm pool)
+{
+    MPI_Group now;
+    int before, size;
+    PMPI_Comm_group(pool, &now);
+    PMPI_Group_size(now, &size);
+    PMPI_Group_size(roster.pool, &before);
+    int *own = malloc(sizeof(int) * (size_t)before), *there = malloc(sizeof(int) * (size_t)before);
+    int *place_in = malloc(sizeof(int) * (size_t)size);
+    for (int rank = 0; rank < before; rank++)
+        own[rank] = rank;
+    PMPI_Group_translate_ranks(roster.pool, before, own, now, there);
+    for (int rank = 0; rank < before; rank++) {
+        int place = roster.place_in[rank];
+        roster.member[place] = there[rank];
+        if (there[rank] == MPI_UNDEFINED)
+            bury_one(place);
+        else
+            place_in[there[rank]] = place;
+    }
+    PMPI_Group_free(&roster.pool);
+    free(roster.place_in);
+    free(own);
+    free(there);
+    roster.pool = now;
+    roster.place_in = place_in;
+}
+
 void bury(MPI_Comm pool)
 {
-    MPI_Group kept;
-    PMPI_Comm_group(pool, &kept);
-    int all = rf.size, *world = malloc(sizeof(int) * (size_t)all), *there = malloc(sizeof(int) * (size_t)all);
-    for (int place = 0; place < all; place++)
-        world[place] = place;
-    PMPI_Group_translate_ranks(rf.group, all, world, kept, there);
-    for (int place = 0; place < all; place++)
-        if (there[place] == MPI_UNDEFINED && !roster.dead[place])
-            bury_one(place);
+    take_pool(pool);
     if (roster.policy.handle) {
         policy_places(&roster.policy, roster.places);
-    } else {
-        for (int rank = 0; rank < roster.ranks; rank++)
-            if (roster.places[rank] >= 0 && roster.dead[roster.places[rank]])
-                roster.places[rank] = -1, roster.lost_ranks = true;
+        return;
     }
-    fence_others(kept);
-    PMPI_Group_free(&kept);
-    free(world);
-    free(there);
+    for (int rank = 0; rank < roster.ranks; rank++)
+        if (roster.places[rank] >= 0 && roster.dead[roster.places[rank]])
+            roster.places[rank] = -1, roster.lost_ranks = true;
 }
 
 bool has_lost_ranks(void)
@@ -83,20 +109,23 @@ int own_rank(void)
     return -1;
 }
 
-MPI_Group own_group(MPI_Comm pool)
+int member_at(int place)
 {
-    MPI_Group all, ranks, spares;
-    int count = 0, *places = malloc(sizeof(int) * (size_t)roster.ranks);
+    return roster.member[place];
+}
+
+MPI_Group own_group(void)
+{
+    MPI_Group ranks, spares;
+    int count = 0, *members = malloc(sizeof(int) * (size_t)roster.ranks);
     for (int at = 0; at < roster.ranks; at++)
         if (roster.places[at] >= 0)
-            places[count++] = roster.places[at];
-    PMPI_Group_incl(rf.group, count, places, &ranks);
-    free(places);
+            members[count++] = member_at(roster.places[at]);
+    PMPI_Group_incl(roster.pool, count, members, &ranks);
+    free(members);
     if (own_rank() >= 0)
         return ranks;
-    PMPI_Comm_group(pool, &all);
-    PMPI_Group_difference(all, ranks, &spares);
-    PMPI_Group_free(&all);
+    PMPI_Group_difference(roster.pool, ranks, &spares);
     PMPI_Group_free(&ranks);
     return spares;
 }
@@ -113,7 +142,7 @@ int first_count(void)
     return roster.ranks;
 }
 
-int process_of(int rank)
+int place_of(int rank)
 {
     return roster.places[rank];
 }

@@ -1,4 +1,6 @@
-/* Who stands for which rank: the same at all processes that have buried the same dead. */
+/* Who stands for which rank: the same at all processes that have buried the same dead.
+ *
+ * A place is where a process stands: its rank in the world, or that of the dead one which it was started for. */
 #ifndef RUNFLAT_ROSTER_H
 #define RUNFLAT_ROSTER_H
 
@@ -18,8 +20,11 @@ bool has_lost_ranks(void);
 /* The rank that this process has now; -1: it is a spare. */
 int own_rank(void);
 
-/* The ranks in their order; at a spare, the spares. Of the processes of a pool whose dead are buried. */
-MPI_Group own_group(MPI_Comm pool);
+/* The ranks in their order; at a spare, the spares. Of the last pool whose dead are buried. */
+MPI_Group own_group(void);
+
+/* The rank in that pool of the process at a place; MPI_UNDEFINED: it is dead. */
+int member_at(int place);
 
 /* The ranks that there are as they were numbered at the beginning, in order; room for as many as the communicator of the job
  * has. They are the same numbers as now unless ranks were lost. */
@@ -28,7 +33,7 @@ void first_numbers(int *ranks);
 /* How many ranks there were at the beginning. */
 int first_count(void);
 
-/* The process in the world that stands for a rank by its first number; -1: the rank is lost. */
-int process_of(int rank);
+/* The place of a rank by its first number; -1: the rank is lost. */
+int place_of(int rank);
 
 #endif

@@ -19,7 +19,6 @@ struct place {
 struct state {
     bool ready;          /* between the end of MPI_Init and MPI_Finalize, with fault tolerance */
     MPI_Comm world;      /* our own copy of MPI_COMM_WORLD: never revoked, errors are returned */
-    MPI_Group group;     /* of `world` */
     int rank, size;      /* in `world` */
     int threads;         /* level that MPI provides */
     struct place *place; /* by rank of `world` */
