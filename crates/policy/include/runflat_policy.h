@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 /* Version of this interface. A library of another version is not to be called: compare with runflat_policy_abi(). */
-#define RUNFLAT_POLICY_ABI 1
+#define RUNFLAT_POLICY_ABI 2
 
 /* Place of a rank that has none any more. */
 #define RUNFLAT_NOWHERE UINT32_MAX
@@ -34,6 +34,8 @@ enum {
     RUNFLAT_SPARE_LOST = 1,       /* the place was alive and had no rank: nobody moved, one spare less */
     RUNFLAT_NO_SPARE_LEFT = 2,    /* the policy finds no spare for the rank of the place: nobody moved, it has no place now */
     RUNFLAT_ALREADY_DEAD = 3,     /* the place had failed before: nothing changed */
+    RUNFLAT_REVIVED = 0,          /* the place is alive again: one spare more */
+    RUNFLAT_NOT_DEAD = 4,         /* the place was alive: nothing changed */
     RUNFLAT_WRONG_INPUT = -1,     /* what was given, what is allowed: in the message; nothing changed */
     RUNFLAT_INTERNAL_ERROR = -2   /* a fault of the library, told in the message: close the handle, its places are stale */
 };
@@ -92,8 +94,16 @@ void runflat_policy_places(const runflat_policy *policy, uint32_t *place_of_rank
  * RUNFLAT_INTERNAL_ERROR, and from then on nothing else. */
 int runflat_policy_fail(runflat_policy *policy, uint32_t place);
 
-/* Why the last runflat_policy_fail of this handle returned a negative code, NUL-terminated UTF-8; empty if it did not. The
- * handle's: valid until its next runflat_policy_fail or runflat_policy_close. For NULL it says that there is no handle. */
+/* A place that has failed is alive again, a spare: somebody else has been started there. A rank that was lost stays lost.
+ *
+ * [in,out] policy  the handle; after a rank was lost, "optimal" goes on as "0D"
+ * [in]     place   which place
+ *
+ * Returns RUNFLAT_REVIVED or RUNFLAT_NOT_DEAD; RUNFLAT_WRONG_INPUT and RUNFLAT_INTERNAL_ERROR as runflat_policy_fail. */
+int runflat_policy_revive(runflat_policy *policy, uint32_t place);
+
+/* Why the last runflat_policy_fail or runflat_policy_revive of this handle returned a negative code, NUL-terminated UTF-8; empty
+ * if it did not. The handle's: valid until the next of these or runflat_policy_close. For NULL it says that there is no handle. */
 const char *runflat_policy_message(const runflat_policy *policy);
 
 /* Frees a handle; NULL: nothing happens. */

@@ -10,10 +10,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use crate::input::Launch;
-use crate::roster::{Answer, Roster};
+use crate::roster::{Answer, NoSuchPlace, Roster};
 
 /// Version of the interface.
-pub const ABI: c_int = 1;
+pub const ABI: c_int = 2;
 /// See the header.
 pub const SUBSTITUTED: c_int = 0;
 /// See the header.
@@ -23,6 +23,10 @@ pub const NO_SPARE_LEFT: c_int = 2;
 /// See the header.
 pub const ALREADY_DEAD: c_int = 3;
 /// See the header.
+pub const REVIVED: c_int = 0;
+/// See the header.
+pub const NOT_DEAD: c_int = 4;
+/// See the header.
 pub const WRONG_INPUT: c_int = -1;
 /// See the header.
 pub const INTERNAL_ERROR: c_int = -2;
@@ -30,7 +34,7 @@ pub const INTERNAL_ERROR: c_int = -2;
 /// `runflat_policy` of the header.
 pub struct Handle {
     roster: Roster,
-    /// Why the last failure was not taken; empty if it was.
+    /// Why the last change was not taken; empty if it was.
     message: CString,
     /// It has panicked, and may be anything.
     broken: bool,
@@ -142,30 +146,45 @@ pub unsafe extern "C" fn runflat_policy_places(policy: *const Handle, place_of_r
 pub unsafe extern "C" fn runflat_policy_fail(policy: *mut Handle, place: u32) -> c_int {
     // SAFETY: NULL or an open handle of this thread, by contract.
     let Some(handle) = (unsafe { policy.as_mut() }) else { return WRONG_INPUT };
-    if handle.broken {
-        return INTERNAL_ERROR;
-    }
-    let roster = &mut handle.roster;
-    let failed = guarded(|| roster.fail(place).map_err(|error| error.to_string()));
-    match failed.and_then(|answer| answer.map_err(|reason| (WRONG_INPUT, reason))) {
-        Ok(answer) => {
-            handle.message = CString::default();
-            match answer {
-                Answer::Substituted => SUBSTITUTED,
-                Answer::SpareLost => SPARE_LOST,
-                Answer::NoSpareLeft => NO_SPARE_LEFT,
-                Answer::AlreadyDead => ALREADY_DEAD,
-            }
+    let answer = |answer| match answer {
+        Answer::Substituted => SUBSTITUTED,
+        Answer::SpareLost => SPARE_LOST,
+        Answer::NoSpareLeft => NO_SPARE_LEFT,
+        Answer::AlreadyDead => ALREADY_DEAD,
+    };
+    handle.answer(|roster| roster.fail(place).map(answer))
+}
+
+/// A place is alive again.
+///
+/// # Safety
+/// `policy` is NULL or an open handle that no other thread uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn runflat_policy_revive(policy: *mut Handle, place: u32) -> c_int {
+    // SAFETY: NULL or an open handle of this thread, by contract.
+    let Some(handle) = (unsafe { policy.as_mut() }) else { return WRONG_INPUT };
+    handle.answer(|roster| roster.revive(place).map(|was| if was { REVIVED } else { NOT_DEAD }))
+}
+
+impl Handle {
+    /// What a change of the roster says as a code; the reason stays if it is none.
+    fn answer(&mut self, change: impl FnOnce(&mut Roster) -> Result<c_int, NoSuchPlace>) -> c_int {
+        if self.broken {
+            return INTERNAL_ERROR;
         }
-        Err((code, reason)) => {
-            handle.broken = code == INTERNAL_ERROR;
-            handle.message = CString::new(reason.replace('\0', " ")).unwrap_or_default();
-            code
-        }
+        let roster = &mut self.roster;
+        let changed = guarded(|| change(roster).map_err(|error| error.to_string()));
+        let (code, reason) = match changed.and_then(|code| code.map_err(|why| (WRONG_INPUT, why))) {
+            Ok(code) => (code, String::new()),
+            Err(refusal) => refusal,
+        };
+        self.broken = code == INTERNAL_ERROR;
+        self.message = CString::new(reason.replace('\0', " ")).unwrap_or_default();
+        code
     }
 }
 
-/// Why the last failure was not taken.
+/// Why the last change was not taken.
 ///
 /// # Safety
 /// `policy` is NULL or an open handle.

@@ -2,11 +2,14 @@
 //!
 //! Ranks stand on the places of a grid, each on one of its own. A place that fails is substituted by the policy; what a search
 //! looks at is kept only for searches. A rank for which there is no spare has no place from then on: its place is dead as any
-//! other, nobody takes it, and later failures of others are answered as if the rank had never been.
+//! other, nobody takes it, and later failures of others are answered as if the rank had never been. A place that has failed can
+//! be revived: whoever stands there then is a spare.
 
 use runflat_core::ids::{NodeId, Rank};
 use runflat_core::load::{GridLoad, MovingLoad, PairLoad, Partners};
-use runflat_core::recovery::spares::{Choices, Job, Occupancy, Policy, Substitutes, Substitution};
+use runflat_core::recovery::spares::{
+    Choices, Job, Method, Occupancy, Policy, Substitutes, Substitution,
+};
 use runflat_core::rng::Stream;
 use runflat_core::traffic::Traffic;
 
@@ -115,9 +118,31 @@ impl Roster {
         Ok(answer)
     }
 
+    /// A place that has failed is alive again, without a rank; returns whether it had failed.
+    ///
+    /// # Errors
+    /// If there is no such place.
+    pub fn revive(&mut self, place: u32) -> Result<bool, NoSuchPlace> {
+        let count = self.place_count();
+        if place as usize >= count {
+            return Err(NoSuchPlace { given: place, count });
+        }
+        let revived = NodeId(place);
+        if !self.ranks.occupancy().is_dead(revived) {
+            return Ok(false);
+        }
+        self.ranks.occupancy_mut().revive(revived);
+        if self.numbers.len() < self.places.len() && matches!(self.policy, Policy::Optimal(_)) {
+            // The messages that a search looks at went with the rank that was lost.
+            self.policy = Policy::Sliding(Method::nearest());
+        }
+        Ok(true)
+    }
+
     /// A rank has no place any more, and the one it had is dead: the others are counted anew.
     ///
-    /// Their messages are not needed any more: a search finds no spare only where none is free, and so it will stay.
+    /// Their messages are not needed any more: a search finds no spare only where none is free, and so it stays until a place
+    /// is revived.
     fn lose(&mut self, rank: Rank, place: NodeId) {
         let before = self.ranks.occupancy();
         let mut node_of = before.node_of().to_vec();
@@ -141,6 +166,7 @@ impl std::error::Error for NoSuchPlace {}
 /// Ranks that have a place, with what is needed to decide about them.
 trait Ranks: Send {
     fn occupancy(&self) -> &Occupancy;
+    fn occupancy_mut(&mut self) -> &mut Occupancy;
     fn fail(&mut self, policy: &Policy, failed: NodeId, stream: &mut Stream) -> Substitution;
 }
 
@@ -156,6 +182,10 @@ impl Ranks for Occupancy {
         self
     }
 
+    fn occupancy_mut(&mut self) -> &mut Occupancy {
+        self
+    }
+
     fn fail(&mut self, policy: &Policy, failed: NodeId, stream: &mut Stream) -> Substitution {
         let choice = substitutes(policy, self).choose(self, failed, stream);
         choice.carry_out(self, failed, &mut Vec::new())
@@ -165,6 +195,10 @@ impl Ranks for Occupancy {
 impl<L: PairLoad> Ranks for Job<L> {
     fn occupancy(&self) -> &Occupancy {
         &self.occupancy
+    }
+
+    fn occupancy_mut(&mut self) -> &mut Occupancy {
+        &mut self.occupancy
     }
 
     fn fail(&mut self, policy: &Policy, failed: NodeId, stream: &mut Stream) -> Substitution {

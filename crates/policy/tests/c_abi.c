@@ -17,8 +17,8 @@ static int wrong;
 
 /* Every function of the header, with the header's type. */
 #define FUNCTIONS(each)                                                                                                \
-    each(abi) each(open) each(rank_count) each(place_count) each(spare_count) each(places) each(fail) each(message)    \
-        each(close)
+    each(abi) each(open) each(rank_count) each(place_count) each(spare_count) each(places) each(fail) each(revive)     \
+        each(message) each(close)
 
 #define POINTER(name) __typeof__(runflat_policy_##name) *name;
 static struct {
@@ -68,6 +68,11 @@ static void the_last_of_a_line_take_over(void)
     CHECK(library.fail(handle, 6) == RUNFLAT_WRONG_INPUT);
     CHECK(strcmp(library.message(handle), "there is no place 6: places are numbered 0 to 5") == 0);
     CHECK(library.fail(handle, 0) == RUNFLAT_NO_SPARE_LEFT && library.message(handle)[0] == '\0');
+    CHECK(library.revive(handle, 2) == RUNFLAT_NOT_DEAD && library.revive(handle, 1) == RUNFLAT_REVIVED);
+    CHECK(library.spare_count(handle) == 1 && library.revive(handle, 6) == RUNFLAT_WRONG_INPUT);
+    CHECK(library.fail(handle, 2) == RUNFLAT_SUBSTITUTED);
+    library.places(handle, place);
+    CHECK(place[0] == RUNFLAT_NOWHERE && place[1] == RUNFLAT_NOWHERE && place[2] == 1 && place[3] == 3);
     library.close(handle);
 }
 
@@ -109,6 +114,7 @@ static void no_handle_is_no_crash(void)
     CHECK(library.rank_count(NULL) == 0 && library.place_count(NULL) == 0 && library.spare_count(NULL) == 0);
     library.places(NULL, &place);
     CHECK(place == 5 && library.fail(NULL, 0) == RUNFLAT_WRONG_INPUT && library.message(NULL)[0] != '\0');
+    CHECK(library.revive(NULL, 0) == RUNFLAT_WRONG_INPUT);
     library.close(NULL);
 }
 

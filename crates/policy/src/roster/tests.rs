@@ -16,6 +16,9 @@ pub(crate) fn faulty() -> Roster {
         fn occupancy(&self) -> &Occupancy {
             &self.0
         }
+        fn occupancy_mut(&mut self) -> &mut Occupancy {
+            &mut self.0
+        }
         fn fail(&mut self, _: &Policy, _: NodeId, _: &mut Stream) -> Substitution {
             panic!("a fault made for a test")
         }
@@ -151,9 +154,17 @@ fn any_sequence_of_failures_leaves_each_rank_a_place_of_its_own_that_is_alive() 
             let mut stream = Seed(seed).stream("test", 0);
             let count = roster.place_count();
             let mut dead = vec![false; count];
-            // Places fail in any order, some of them twice.
+            // Places fail in any order, some of them twice, and now and then one is revived.
             while dead.contains(&false) {
                 let failed = stream.index(count);
+                if stream.below(5) == 0 {
+                    let (places, spares) = (roster.places().to_vec(), roster.spare_count());
+                    assert_eq!(roster.revive(failed as u32), Ok(dead[failed]));
+                    assert_eq!(roster.places(), places);
+                    assert_eq!(roster.spare_count(), spares + usize::from(dead[failed]));
+                    dead[failed] = false;
+                    continue;
+                }
                 let (before, spares) = (roster.places().to_vec(), roster.spare_count());
                 let rank = before.iter().position(|&place| place as usize == failed);
                 let answer = roster.fail(failed as u32).unwrap();

@@ -94,6 +94,12 @@ impl Method {
         Ok(Method { degrees })
     }
 
+    /// 0D sliding alone: the nearest spare takes over.
+    #[must_use]
+    pub fn nearest() -> Self {
+        Method { degrees: vec![0] }
+    }
+
     /// Degrees in the order they are tried.
     #[must_use]
     pub fn degrees(&self) -> &[u32] {
