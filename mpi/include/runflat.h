@@ -96,6 +96,21 @@ RF_API int RF_Repair(MPI_Comm *comm);
  * MPI_SUCCESS; RF_ERR_ARGUMENT. */
 RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *request);
 
+/* Starts new processes as spares, one for each that has died (MPI_Comm_spawn of this program with its words, about half a second
+ * each, waited for). All ranks call it, at the same point of the program; the communicator is made anew as by RF_Repair, with
+ * everybody alive in place, and what is protected goes on as it is. Where none can be started there are fewer spares.
+ *
+ * A new process begins the program anew, alone in its MPI_COMM_WORLD, and sleeps in RF_Init as other spares do.
+ *
+ * [in,out] comm  as for RF_Repair
+ *
+ * As RF_Repair; the class of a failure at all ranks alike: repair and restore; RF_ERR_ARGUMENT in a job that began without spares; RF_ERR_UNPROTECTED unless the job was started for it
+ * (`runflat mpi run --refill`): without that the launcher ends the job when a new process dies. */
+RF_API int RF_Refill(MPI_Comm *comm);
+
+/* How many spares are left. */
+RF_API int RF_Spares(void);
+
 /* RF_SAME_SIZE or RF_SMALLER: what the last repair made of the communicator. */
 RF_API int RF_Shape(void);
 

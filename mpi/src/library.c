@@ -8,6 +8,7 @@
 #include "fence.h"
 #include "inject.h"
 #include "range.h"
+#include "refill.h"
 #include "spares.h"
 #include "state.h"
 #include "uniform.h"
@@ -15,6 +16,7 @@
 #include "young.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,9 +25,23 @@
 struct state rf = {.world = MPI_COMM_NULL};
 atomic_int attention;
 
+/* Whether MPI_Finalize has ended without MPI's own. */
+static bool left;
+
+/* After the program's own handlers, before the destructors of libraries: what MPI has not ended would crash in there. */
+static void at_exit(int status, void *unused)
+{
+    (void)unused;
+    if (!left)
+        return;
+    fflush(NULL);
+    _exit(status);
+}
+
 /* What the user has set stays. */
 __attribute__((constructor)) static void before_mpi(void)
 {
+    on_exit(at_exit, NULL);
     setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
     setenv("OMPI_MCA_coll", "^han,hcoll,portals4", 0);
     setenv("OMPI_MCA_coll_ftagree_era_topology", "2", 0);
@@ -97,6 +113,8 @@ static void after_init(void)
 {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rf.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &rf.size);
+    if (place_of_newcomer() >= 0)
+        rf.rank = place_of_newcomer();
     PMPI_Query_thread(&rf.threads);
     const char *missing = what_is_missing();
     if (missing) {
@@ -160,6 +178,12 @@ static void leave_together(void)
     }
 }
 
+__attribute__((visibility("default"))) int MPI_Finalized(int *flag)
+{
+    *flag = left;
+    return left ? MPI_SUCCESS : PMPI_Finalized(flag);
+}
+
 __attribute__((visibility("default"))) int MPI_Finalize(void)
 {
     if (!rf.ready)
@@ -172,6 +196,11 @@ __attribute__((visibility("default"))) int MPI_Finalize(void)
     rf.ready = false;
     stop_watching();
     note_event("finalized", -1);
+    if (has_newcomers()) {
+        leave_launcher();
+        left = true;
+        return MPI_SUCCESS;
+    }
     begin_step("MPI_Finalize");
     /* Open MPI shrinks the world once more in there: news about that communicator need not be told any more. */
     begin_making();

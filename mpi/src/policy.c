@@ -15,6 +15,8 @@ static struct {
     __typeof__(runflat_policy_rank_count) *rank_count;
     __typeof__(runflat_policy_places) *places;
     __typeof__(runflat_policy_fail) *fail;
+    __typeof__(runflat_policy_revive) *revive;
+    __typeof__(runflat_policy_spare_count) *spare_count;
     __typeof__(runflat_policy_message) *message;
     __typeof__(runflat_policy_close) *close;
 } library;
@@ -58,6 +60,8 @@ static bool load_library(void)
     *(void **)&library.rank_count = dlsym(found, "runflat_policy_rank_count");
     *(void **)&library.places = dlsym(found, "runflat_policy_places");
     *(void **)&library.fail = dlsym(found, "runflat_policy_fail");
+    *(void **)&library.revive = dlsym(found, "runflat_policy_revive");
+    *(void **)&library.spare_count = dlsym(found, "runflat_policy_spare_count");
     *(void **)&library.message = dlsym(found, "runflat_policy_message");
     *(void **)&library.close = dlsym(found, "runflat_policy_close");
     if (!library.abi || library.abi() != RUNFLAT_POLICY_ABI)
@@ -96,6 +100,17 @@ bool policy_fail(struct policy *policy, int place)
     if (answer < 0)
         say("process %d has failed, and the policy does not know what to do: %s", place, library.message(policy->handle));
     return answer >= 0 && answer != RUNFLAT_NO_SPARE_LEFT;
+}
+
+void policy_revive(struct policy *policy, int place)
+{
+    if (library.revive(policy->handle, (uint32_t)place) < 0)
+        say("process %d is there again, and the policy does not take it: %s", place, library.message(policy->handle));
+}
+
+int policy_spares(const struct policy *policy)
+{
+    return (int)library.spare_count(policy->handle);
 }
 
 void policy_places(const struct policy *policy, int *place)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The places of ranks are numbers of processes in MPI_COMM_WORLD. */
+/* The places of ranks are those of roster.h. */
 struct policy {
     void *handle;
     uint32_t ranks;
@@ -17,6 +17,12 @@ bool open_policy(struct policy *policy, int places, int spares);
 
 /* A process is dead. Returns false if a rank has no place any more because no spare is left. */
 bool policy_fail(struct policy *policy, int place);
+
+/* A new process stands at the place of a dead one: a spare. */
+void policy_revive(struct policy *policy, int place);
+
+/* Spares that are left. */
+int policy_spares(const struct policy *policy);
 
 /* The place of each rank, -1: none. `place` has room for `policy->ranks`. */
 void policy_places(const struct policy *policy, int *place);

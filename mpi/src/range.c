@@ -1,5 +1,6 @@
 #include "range.h"
 
+#include "spares.h"
 #include "state.h"
 
 /* As Open MPI exports them: what is called in each eighth turn of its progress engine. */
@@ -13,20 +14,29 @@ enum { TURNS = 64 };
 /* Failures that were known when communicators were looked at last. */
 static atomic_int known;
 
-/* Processes of the world that are known to have failed. */
-static MPI_Group failed_group(int *count)
-{
-    MPI_Group failed;
-    if (PMPIX_Comm_get_failed(rf.world, &failed) != MPI_SUCCESS)
-        failed = MPI_GROUP_EMPTY;
-    PMPI_Group_size(failed, count);
-    return failed;
-}
-
 static void free_group(MPI_Group *group)
 {
     if (*group != MPI_GROUP_EMPTY && *group != MPI_GROUP_NULL)
         PMPI_Group_free(group);
+}
+
+static MPI_Group failed_in(MPI_Comm comm)
+{
+    MPI_Group failed;
+    return comm != MPI_COMM_NULL && PMPIX_Comm_get_failed(comm, &failed) == MPI_SUCCESS ? failed : MPI_GROUP_EMPTY;
+}
+
+/* Processes that are known to have failed: of the world, and of those started later that are in the pool. */
+static MPI_Group failed_group(int *count)
+{
+    MPI_Group failed = failed_in(rf.world), later = failed_in(pool_of_job()), all = failed;
+    if (later != MPI_GROUP_EMPTY) {
+        PMPI_Group_union(failed, later, &all);
+        free_group(&later);
+        free_group(&failed);
+    }
+    PMPI_Group_size(all, count);
+    return all;
 }
 
 static bool is_hit(MPI_Comm comm, enum range range, MPI_Group failed)
@@ -66,8 +76,7 @@ void look_for_failures(void)
 {
     int count;
     MPI_Group failed = failed_group(&count);
-    if (count > atomic_load(&known)) {
-        atomic_store(&known, count);
+    if (atomic_exchange(&known, count) != count) {
         each_ranged(interrupt, &failed);
     }
     free_group(&failed);

@@ -2,6 +2,7 @@
 
 #include "agree.h"
 #include "inject.h"
+#include "refill.h"
 #include "roster.h"
 #include "runflat.h"
 #include "state.h"
@@ -16,11 +17,14 @@ static void shrink_pool(struct repair *repair)
     repair->stage = SHRINKING;
 }
 
+/* In the votes of all: nobody wants new processes. */
+enum { NO_REFILL = 1 << 8 };
+
 /* The pool of all that live is there. Processes tell each other who has taken part in which agreement of the ranks. */
 static void vote(struct repair *repair)
 {
     repair->next = repair->shrink.made;
-    repair->votes = vote_on_agreements(repair->old != MPI_COMM_NULL);
+    repair->votes = vote_on_agreements(repair->old != MPI_COMM_NULL) & (repair->refill ? ~NO_REFILL : ~0);
     PMPIX_Comm_iagree(repair->next, &repair->votes, &repair->vote);
     repair->stage = VOTING;
 }
@@ -121,6 +125,18 @@ void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Com
     shrink_pool(repair);
 }
 
+void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side, bool stop_when_exhausted)
+{
+    *repair = (struct repair){.pool = pool,
+                              .gate = gate,
+                              .side = side,
+                              .old = MPI_COMM_NULL,
+                              .ranks = MPI_COMM_NULL,
+                              .stop_when_exhausted = stop_when_exhausted,
+                              .begin = wall_s()};
+    make_gate(repair);
+}
+
 bool advance_repair(struct repair *repair, int *code)
 {
     int done = 0;
@@ -144,6 +160,10 @@ bool advance_repair(struct repair *repair, int *code)
         if (!has_ended_agreements(&repair->may_free))
             return false;
         take_pool(repair);
+        if (!(repair->votes & NO_REFILL) && refill(repair->pool) != MPI_SUCCESS) {
+            shrink_pool(repair);
+            return false;
+        }
         if (has_lost_ranks() && repair->stop_when_exhausted)
             *code = RF_ERR_NO_SPARE;
         else

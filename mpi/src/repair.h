@@ -16,6 +16,7 @@ struct repair {
     MPI_Comm ranks; /* the new one; MPI_COMM_NULL at a spare */
     MPI_Comm *side; /* a copy of that for checkpoints beside the computation; a new one takes its place */
     bool stop_when_exhausted, tell;
+    bool refill; /* new processes are started for the dead, if any process wants that */
     enum { SHRINKING, VOTING, FINISHING, GATING, RANKING, SIDING } stage;
     bool may_free;
     int votes;
@@ -30,8 +31,11 @@ struct repair {
 void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side, MPI_Comm old, bool stop_when_exhausted,
                   bool tell);
 
+/* Begins at a process that has just joined the pool, where the others are by then. */
+void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side, bool stop_when_exhausted);
+
 /* Goes on as far as is possible without waiting; true: ended, and `code` is MPI_SUCCESS or, at all processes alike,
- * RF_ERR_NO_SPARE. */
+ * RF_ERR_NO_SPARE. Starting processes is waited for. */
 bool advance_repair(struct repair *repair, int *code);
 
 /* Shrinks, and waits for it. */

@@ -15,6 +15,8 @@ static struct {
     MPI_Group pool;
     int *place_in; /* by rank in the pool */
     int *member;   /* by place: its rank in the pool, MPI_UNDEFINED: none */
+    int *history;  /* places in the order they failed, and ~place where one was filled again */
+    int events, room;
 } roster = {.pool = MPI_GROUP_NULL};
 
 bool open_roster(int spares)
@@ -43,13 +45,96 @@ void close_roster(void)
     close_policy(&roster.policy);
 }
 
-static void bury_one(int place)
+static void remember(int event)
 {
+    if (roster.events == roster.room) {
+        roster.room = 2 * roster.room + 16;
+        roster.history = realloc(roster.history, sizeof(int) * (size_t)roster.room);
+    }
+    roster.history[roster.events++] = event;
+}
+
+static void lose(int place)
+{
+    remember(place);
     roster.dead[place] = true;
-    fence(place);
-    note_event_of("failure_detected", -1, "of", place);
     if (roster.policy.handle && !policy_fail(&roster.policy, place))
         roster.lost_ranks = true;
+}
+
+static void fill(int place)
+{
+    remember(~place);
+    roster.dead[place] = false;
+    policy_revive(&roster.policy, place);
+}
+
+static void bury_one(int place)
+{
+    fence(place);
+    note_event_of("failure_detected", -1, "of", place);
+    lose(place);
+}
+
+int first_dead(void)
+{
+    for (int place = 0; place < rf.size; place++)
+        if (roster.dead[place])
+            return place;
+    return -1;
+}
+
+bool has_policy(void)
+{
+    return roster.policy.handle;
+}
+
+int spare_count(void)
+{
+    return roster.policy.handle ? policy_spares(&roster.policy) : 0;
+}
+
+const int *roster_history(int *events)
+{
+    *events = roster.events;
+    return roster.history;
+}
+
+const int *places_in_pool(void)
+{
+    return roster.place_in;
+}
+
+bool open_roster_again(int spares, int events, const int *history, int members, const int *place_in)
+{
+    if (!open_roster(spares))
+        return false;
+    for (int at = 0; at < events; at++) {
+        if (history[at] >= 0)
+            lose(history[at]);
+        else
+            fill(~history[at]);
+    }
+    policy_places(&roster.policy, roster.places);
+    for (int place = 0; place < rf.size; place++)
+        roster.member[place] = MPI_UNDEFINED;
+    for (int rank = 0; rank < members; rank++) {
+        roster.place_in[rank] = place_in[rank];
+        roster.member[place_in[rank]] = rank;
+    }
+    return true;
+}
+
+void welcome(int place, MPI_Comm pool)
+{
+    int size;
+    PMPI_Group_free(&roster.pool);
+    PMPI_Comm_group(pool, &roster.pool);
+    PMPI_Group_size(roster.pool, &size);
+    roster.place_in = realloc(roster.place_in, sizeof(int) * (size_t)size);
+    roster.place_in[size - 1] = place;
+    roster.member[place] = size - 1;
+    fill(place);
 }
 
 /* Goes over to a pool of some processes of the one before: buries the others. */

@@ -14,6 +14,22 @@ void close_roster(void);
 /* Takes note of the processes that are not in a pool any more: the policy says who takes over for them. */
 void bury(MPI_Comm pool);
 
+/* The lowest place whose process is dead; -1: none. */
+int first_dead(void);
+
+/* A new process stands at a dead place, the last of a pool of the former one and it: a spare. */
+void welcome(int place, MPI_Comm pool);
+
+/* What a new process must know: which places have failed, and (~place) been filled again, in order; and the places of the
+ * processes of the pool. */
+const int *roster_history(int *events);
+const int *places_in_pool(void);
+bool open_roster_again(int spares, int events, const int *history, int members, const int *place_in);
+
+/* Whether there is a policy, without which a spare takes over from nobody; and the spares that are left. */
+bool has_policy(void);
+int spare_count(void);
+
 /* Whether ranks are lost because no spare was left. */
 bool has_lost_ranks(void);
 

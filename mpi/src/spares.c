@@ -12,6 +12,7 @@
 #include "checkpoint.h"
 #include "inject.h"
 #include "parity.h"
+#include "refill.h"
 #include "repair.h"
 #include "requests.h"
 #include "restart.h"
@@ -23,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct {
     bool running; /* from RF_Init to RF_End */
@@ -30,18 +32,23 @@ static struct {
     MPI_Comm pool, gate, side;
 } job = {.pool = MPI_COMM_NULL, .gate = MPI_COMM_NULL, .side = MPI_COMM_NULL};
 
+static int finish_repair(struct repair *repair, MPI_Comm *ranks)
+{
+    int code;
+    begin_step("repair");
+    while (!advance_repair(repair, &code))
+        advance_works();
+    end_step();
+    *ranks = repair->ranks;
+    return code;
+}
+
 /* Repairs pool and ranks; `ranks` is MPI_COMM_NULL at a process that is a spare afterwards. */
 static int repair(MPI_Comm *ranks)
 {
     struct repair repair;
-    int code;
-    begin_step("repair");
     begin_repair(&repair, &job.pool, &job.gate, &job.side, *ranks, job.stop_when_exhausted, job.running);
-    while (!advance_repair(&repair, &code))
-        advance_works();
-    end_step();
-    *ranks = repair.ranks;
-    return code;
+    return finish_repair(&repair, ranks);
 }
 
 /* Lets MPI look at what has arrived. */
@@ -83,11 +90,30 @@ static int sleep_as_spare(MPI_Comm *ranks)
     }
 }
 
+/* A process that was started for one that has died. */
+static int join(int spares, MPI_Comm *comm)
+{
+    struct repair repair;
+    begin_step("RF_Init");
+    if (!join_pool(spares, &job.pool) || refill(&job.pool) != MPI_SUCCESS)
+        /* The others go on without it. */
+        _exit(0);
+    end_step();
+    begin_joining(&repair, &job.pool, &job.gate, &job.side, job.stop_when_exhausted);
+    int code = finish_repair(&repair, comm);
+    job.running = true;
+    return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
+}
+
 RF_API int RF_Init(int spares, MPI_Comm *comm)
 {
     *comm = MPI_COMM_NULL;
     if (!rf.ready || !can_build())
         return RF_ERR_UNPROTECTED;
+    const char *exhausted = getenv("RUNFLAT_ON_EXHAUSTED");
+    job.stop_when_exhausted = exhausted && strcmp(exhausted, "stop") == 0;
+    if (place_of_newcomer() >= 0 && !job.running)
+        return join(spares, comm);
     if (job.running || spares < RF_SPARES_FROM_LAUNCH || spares >= rf.size || !open_roster(spares))
         return RF_ERR_ARGUMENT;
     if (parity_size() && getenv("RUNFLAT_STORE")) {
@@ -95,8 +121,6 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
             say("RUNFLAT_PARITY and RUNFLAT_STORE do not go together: a job begins again from whole copies");
         return RF_ERR_ARGUMENT;
     }
-    const char *exhausted = getenv("RUNFLAT_ON_EXHAUSTED");
-    job.stop_when_exhausted = exhausted && strcmp(exhausted, "stop") == 0;
     begin_step("RF_Init");
     shrink_now(rf.world, &job.pool);
     end_step();
@@ -115,6 +139,32 @@ RF_API int RF_Repair(MPI_Comm *comm)
     give_up_checkpoint();
     int code = repair(comm);
     return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
+}
+
+RF_API int RF_Refill(MPI_Comm *comm)
+{
+    struct repair repair;
+    if (!job.running || !has_policy())
+        return RF_ERR_ARGUMENT;
+    if (!may_refill()) {
+        if (rf.rank == 0)
+            say("RF_Refill: start with `runflat mpi run --refill` (`mpirun --enable-recovery` and RUNFLAT_REFILL=1)");
+        return RF_ERR_UNPROTECTED;
+    }
+    finish_checkpoint();
+    /* What repairs interrupts calls: all must be here. */
+    int flag = 1, code = agree_unless_revoked(*comm, &flag, PATIENCE_S);
+    if (code != MPI_SUCCESS)
+        return code;
+    begin_repair(&repair, &job.pool, &job.gate, &job.side, *comm, job.stop_when_exhausted, job.running);
+    repair.refill = true;
+    code = finish_repair(&repair, comm);
+    return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
+}
+
+RF_API int RF_Spares(void)
+{
+    return job.running ? spare_count() : 0;
 }
 
 /* A request of RF_Comm_irepair. */
@@ -152,6 +202,11 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
 bool job_runs(void)
 {
     return job.running;
+}
+
+MPI_Comm pool_of_job(void)
+{
+    return job.pool;
 }
 
 MPI_Comm side_of_job(void)

@@ -12,6 +12,9 @@
 /* Whether RF_Init has run and RF_End has not. */
 bool job_runs(void);
 
+/* All processes of the job that are alive, as far as the last repair knows. */
+MPI_Comm pool_of_job(void);
+
 /* The ranks of the job, for messages of this library beside those of the program. */
 MPI_Comm side_of_job(void);
 
