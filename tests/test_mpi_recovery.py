@@ -122,6 +122,49 @@ def test_checkpoints_beside_the_computation_bring_data_back(
     assert not ended.crash_words
 
 
+REFILL = {"RUNFLAT_REFILL": "1"}
+
+
+def test_new_spares_are_started_for_the_dead(parts: Parts) -> None:
+    """Four die of their own accord, one of them a process that was started later; there is one spare."""
+    program = [str(parts.program("examples/07_refill.c")), "200", "4"]
+    ended = run_job(
+        parts, 5, program, spares=1, environment=REFILL, options=["--enable-recovery"]
+    )
+    assert "4 ranks, 200 steps, counted 200\n" in ended.text, ended.text
+    assert ended.in_time
+    filled = [one["of"] for one in ended.events if one["event"] == "refilled"]
+    assert len(set(filled)) >= 3, filled
+    took_over = [one for one in ended.events if one["event"] == "took_over"]
+    assert len(took_over) >= 4
+    assert not ended.crash_words
+    assert not ended.left_behind
+
+
+def test_a_rank_dies_while_a_new_spare_is_started(parts: Parts) -> None:
+    """The first process alone waits for the launcher: what happens to others meanwhile is repaired after it."""
+    program = [str(parts.program("examples/07_refill.c")), "200", "1"]
+    ended = run_job(
+        parts,
+        6,
+        program,
+        spares=1,
+        kill="2@repair+0.4",
+        environment=REFILL,
+        options=["--enable-recovery"],
+    )
+    assert re.search(r"[45] ranks, 200 steps, counted 200\n", ended.text), ended.text
+    assert ended.in_time
+    assert not ended.crash_words
+
+
+def test_refilling_needs_a_launch_for_it(parts: Parts) -> None:
+    program = [str(parts.program("examples/07_refill.c")), "60", "1"]
+    ended = run_job(parts, 4, program, spares=1)
+    assert "start with `runflat mpi run --refill`" in ended.text, ended.text
+    assert "3 ranks, 60 steps, counted 60\n" in ended.text, ended.text
+
+
 def test_without_spares_all_stop_alike_if_wanted(parts: Parts) -> None:
     program = [str(parts.program("examples/02_spares.c")), "60"]
     ended = run_job(parts, 3, program, kill="1@0.05", environment={"RUNFLAT_ON_EXHAUSTED": "stop"})

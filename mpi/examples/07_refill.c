@@ -52,8 +52,11 @@ int main(int argc, char **argv)
             if (code == MPI_SUCCESS)
                 code = MPI_Allreduce(MPI_IN_PLACE, &died, 1, MPI_LONG, MPI_MAX, comm);
             /* A new spare for each that is gone, before the work goes on. */
-            if (code == MPI_SUCCESS && RF_Spares() == 0)
-                code = RF_Refill(&comm);
+            if (code == MPI_SUCCESS && RF_Spares() == 0) {
+                int refilled = RF_Refill(&comm);
+                if (refilled != RF_ERR_UNPROTECTED) /* which has been said: it goes on as long as there are spares */
+                    code = refilled;
+            }
             for (; code == MPI_SUCCESS && step < steps; step++) {
                 if (dies(comm, step, steps, deaths, died))
                     raise(SIGKILL);

@@ -22,6 +22,15 @@ module runflat
       integer(c_int), intent(inout) :: comm
     end function
 
+    integer(c_int) function RF_Refill(comm) bind(c, name='RF_Refill_f')
+      import
+      integer(c_int), intent(inout) :: comm
+    end function
+
+    integer(c_int) function RF_Spares() bind(c, name='RF_Spares')
+      import
+    end function
+
     integer(c_int) function RF_End(comm) bind(c, name='RF_End_f')
       import
       integer(c_int), intent(inout) :: comm

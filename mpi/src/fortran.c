@@ -306,6 +306,14 @@ EXPORTED int RF_Repair_f(fint comm)
     return code;
 }
 
+EXPORTED int RF_Refill_f(fint comm)
+{
+    MPI_Comm own = COMM;
+    int code = RF_Refill(&own);
+    *comm = PMPI_Comm_c2f(own);
+    return code;
+}
+
 EXPORTED int RF_End_f(fint comm)
 {
     MPI_Comm own = COMM;

@@ -233,6 +233,26 @@ class Job:
         self._check(self._library.RF_Repair(ctypes.byref(handle)))
         self.comm = _communicator(handle)
 
+    @property
+    def spares(self) -> int:
+        """How many spares are left."""
+        return int(self._library.RF_Spares())
+
+    def refill(self) -> None:
+        """Start new processes as spares, one for each that has died; about half a second each, collective.
+
+        The communicator is another one afterwards; what is protected stays as it is. A new process runs the program from its
+        beginning, alone in `MPI.COMM_WORLD`, and sleeps in `begin`.
+
+        Raises
+        ------
+        MpiRecoveryError
+            With `ARGUMENT` in a job that began without spares, with `UNPROTECTED` unless it was started with `--refill`.
+        """
+        handle = _handle(self.comm)
+        self._check(self._library.RF_Refill(ctypes.byref(handle)))
+        self.comm = _communicator(handle)
+
     @contextmanager
     def recoverable(self) -> Iterator[None]:
         """Repair what fails in the block; it is left then, and the loop around it begins again.
@@ -270,7 +290,7 @@ def _library() -> ctypes.CDLL:
         raise MpiRecoveryError(UNPROTECTED)
     handles = ctypes.POINTER(ctypes.c_void_p)
     found.RF_Init.argtypes = [ctypes.c_int, handles]
-    found.RF_Repair.argtypes = found.RF_End.argtypes = [handles]
+    found.RF_Repair.argtypes = found.RF_Refill.argtypes = found.RF_End.argtypes = [handles]
     found.RF_Protect.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
     found.RF_Checkpoint.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     found.RF_Icheckpoint.argtypes = [ctypes.c_void_p, ctypes.c_int64, handles]

@@ -7,6 +7,7 @@
 | `RUNFLAT_POLICY`, `RUNFLAT_POLICY_LIBRARY` | `--policy` | who takes over; the library that says so |
 | `RUNFLAT_ON_EXHAUSTED` | `--on-exhausted` | `shrink` or `stop` |
 | `RUNFLAT_KILL`, `RUNFLAT_STOP` | `--kill`, `--stop` | `3@1.5,5@shrink+0.002` |
+| `RUNFLAT_REFILL` | `--refill` | `1`: new spares may be started for dead processes |
 | `RUNFLAT_EVENTS` | `--events`, else a folder of the run | where each process writes `rank-N.jsonl` |
 | `RUNFLAT_STEP_LIMIT_S` | `--step-limit` | the longest a step of a recovery may take |
 
@@ -65,6 +66,12 @@ class Job:
         The longest a step of a recovery may take.
     mpirun_options : sequence of str
         Words handed to mpirun as they are.
+    parity : int or None
+        Ranks of a parity group; None: whole second copies.
+    watch_ms : float or None
+        How often a thread looks for failures.
+    refill : bool
+        The program may start new spares for processes that have died.
     """
 
     program: Sequence[str]
@@ -82,6 +89,7 @@ class Job:
     mpirun_options: Sequence[str] = ()
     parity: int | None = None
     watch_ms: float | None = None
+    refill: bool = False
     spare_count: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -198,6 +206,7 @@ def compose(
         "RUNFLAT_RESTART": "1" if again else None,
         "RUNFLAT_EVENTS": None if events is None else str(events),
         "RUNFLAT_PARITY": None if job.parity is None else str(job.parity),
+        "RUNFLAT_REFILL": "1" if job.refill else None,
         "RUNFLAT_WATCH_MS": None if job.watch_ms is None else f"{job.watch_ms:g}",
         "RUNFLAT_STEP_LIMIT_S": None if job.step_limit_s is None else f"{job.step_limit_s:g}",
     }
@@ -211,6 +220,9 @@ def compose(
         words += ["--hostfile", str(job.hostfile), *_unless_given(job, "--map-by", "slot")]
     if is_oversubscribed(job, given):
         words += ["--oversubscribe", *_unless_given(job, "--bind-to", "none")]
+    if job.refill:
+        # Else the death of a process that was started later ends the job.
+        words.append("--enable-recovery")
     words += job.mpirun_options
     for name, value in sorted(exported.items()):
         words += ["-x", f"{name}={value}"]

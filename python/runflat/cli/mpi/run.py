@@ -75,6 +75,11 @@ from runflat.mpi_launch.line import Job, compose
     help="Checkpoints in groups of so many ranks, each with a block of parity, instead of whole second copies.",
 )
 @click.option(
+    "--refill",
+    is_flag=True,
+    help="The program may start new spares for dead processes (RF_Refill), which then may die too.",
+)
+@click.option(
     "--watch",
     type=click.FloatRange(0, min_open=True),
     metavar="MS",
@@ -174,6 +179,7 @@ def command(
     policy: str | None,
     on_exhausted: str | None,
     parity: int | None,
+    refill: bool,
     watch: float | None,
     hostfile: str | None,
     kills: tuple[str, ...],
@@ -200,7 +206,7 @@ def command(
         words, ranks, spares, shape, allocation, torus, policy, on_exhausted,
         None if hostfile is None else Path(hostfile),
         [one for one in killed if isinstance(one, Injection)], [read_stop(text) for text in stops],
-        step_limit, _split(options), parity, watch,
+        step_limit, _split(options), parity, watch, refill,
     )  # fmt: skip
     if timeline is not None and not Path(timeline).absolute().parent.is_dir():
         raise MpiError(f"{timeline}: there is no folder for it; make it first")
