@@ -58,7 +58,7 @@ papers-full: papers $(VENV)/.dev
 	  && $(BIN)/python $(RESULTS)/table.py out/results/$$plan $$plan.csv || exit 1; done
 	$(BIN)/python $(SPARES)/exact.py && $(BIN)/python $(SPARES)/collectives.py && $(BIN)/python $(SPARES)/beyond.py
 	$(BIN)/python $(SPARES)/worst.py
-	@for plan in figure10 figure11 figure12 figure16 figure18 fat-tree optimal-10 optimal-24; do \
+	@for plan in figure10 figure11 figure12 figure13 figure16 figure18 fat-tree optimal-10 optimal-24; do \
 	  $(BIN)/runflat spares run $(SPARES)/$$plan.toml -o out/spares/$$plan \
 	  && $(BIN)/python $(SPARES)/table.py out/spares/$$plan $$plan.csv || exit 1; done
 	$(BIN)/python papers/bouteiller-2022/figures.py --rounds 3

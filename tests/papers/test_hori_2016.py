@@ -156,6 +156,15 @@ def test_claims_are_held_by_records() -> None:
     shares = [float(last[f"{degree}D so far"]) for degree in (0, 1, 2)]
     assert shares == pytest.approx([0.25, 0.715, 0.037], abs=0.01)
     assert float(last["unrecoverable"]) == 0
+    # Figures 10 and 12 have as many sequences as the paper's.
+    assert {row["sequences"] for row in rows.values()} == {"3686400"}
+    assert {row["sequences"] for row in record("figure10")} == {"3340000"}
+    worst = [int(rows[policy, 155]["worst"]) for policy in (hybrid, "0D")]
+    assert worst[0] > worst[1]
+    assert all(
+        float(rows[hybrid, failures]["average"]) < float(rows["0D", failures]["average"])
+        for _, failures in rows
+    )
     found = {(r["policy"], int(r["failures"])): r for r in record("optimal-10")}
     means = {own: float(row["average"]) for own, row in found.items()}
     slid = ("hybrid(2D+1D+0D)", "hybrid(1D+0D)", "0D")
