@@ -84,6 +84,16 @@ def test_the_line_has_fault_tolerance_the_library_and_what_it_reads(
     assert not (tmp_path / "kept").exists()
 
 
+def test_a_job_that_may_refill_outlives_spawned_processes(parts: list[str], tmp_path: Path) -> None:
+    program = job(tmp_path, "")
+    plain = line("-n", "2", "--spares", "1", program, parts=parts)
+    assert "--enable-recovery" not in plain
+    assert "RUNFLAT_REFILL" not in exported(plain)
+    words = line("-n", "2", "--spares", "1", "--refill", program, parts=parts)
+    assert "--enable-recovery" in words
+    assert exported(words)["RUNFLAT_REFILL"] == "1"
+
+
 def test_variables_of_the_environment_go_along_and_options_win() -> None:
     environment = {
         "RUNFLAT_STOPPED_S": "2",

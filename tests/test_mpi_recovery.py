@@ -128,9 +128,7 @@ REFILL = {"RUNFLAT_REFILL": "1"}
 def test_new_spares_are_started_for_the_dead(parts: Parts) -> None:
     """Four die of their own accord, one of them a process that was started later; there is one spare."""
     program = [str(parts.program("examples/07_refill.c")), "200", "4"]
-    ended = run_job(
-        parts, 5, program, spares=1, environment=REFILL, options=["--enable-recovery"]
-    )
+    ended = run_job(parts, 5, program, spares=1, environment=REFILL, options=["--enable-recovery"])
     assert "4 ranks, 200 steps, counted 200\n" in ended.text, ended.text
     assert ended.in_time
     filled = [one["of"] for one in ended.events if one["event"] == "refilled"]
