@@ -217,28 +217,6 @@ EXPORTED int MPI_Win_free(MPI_Win *window)
     return PMPI_Win_free(window);
 }
 
-EXPORTED int MPI_Win_set_info(MPI_Win window, MPI_Info info)
-{
-    int code = PMPI_Win_set_info(window, info);
-    struct modes modes = modes_of_object(window);
-    if (code != MPI_SUCCESS || !rf.ready)
-        return code;
-    code = read_modes(info, &modes);
-    if (code == MPI_SUCCESS)
-        change_object(window, modes);
-    else
-        PMPI_Win_call_errhandler(window, code);
-    return code;
-}
-
-EXPORTED int MPI_Win_get_info(MPI_Win window, MPI_Info *info)
-{
-    int code = PMPI_Win_get_info(window, info);
-    if (code == MPI_SUCCESS && rf.ready)
-        write_modes(*info, modes_of_object(window));
-    return code;
-}
-
 EXPORTED int MPI_File_open(MPI_Comm comm, const char *name, int how, MPI_Info info, MPI_File *file)
 {
     struct inner inner;
@@ -264,24 +242,29 @@ EXPORTED int MPI_File_close(MPI_File *file)
     return PMPI_File_close(file);
 }
 
-EXPORTED int MPI_File_set_info(MPI_File file, MPI_Info info)
-{
-    int code = PMPI_File_set_info(file, info);
-    struct modes modes = modes_of_object(file);
-    if (code != MPI_SUCCESS || !rf.ready)
-        return code;
-    code = read_modes(info, &modes);
-    if (code == MPI_SUCCESS)
-        change_object(file, modes);
-    else
-        PMPI_File_call_errhandler(file, code);
-    return code;
-}
+/* MPI's calls that set and tell the keys of windows, or files. */
+#define KEYS(KIND)                                                                             \
+    EXPORTED int MPI_##KIND##_set_info(MPI_##KIND object, MPI_Info info)                       \
+    {                                                                                          \
+        int code = PMPI_##KIND##_set_info(object, info);                                       \
+        struct modes modes = modes_of_object(object);                                          \
+        if (code != MPI_SUCCESS || !rf.ready)                                                  \
+            return code;                                                                       \
+        code = read_modes(info, &modes);                                                       \
+        if (code == MPI_SUCCESS)                                                               \
+            change_object(object, modes);                                                      \
+        else                                                                                   \
+            PMPI_##KIND##_call_errhandler(object, code);                                       \
+        return code;                                                                           \
+    }                                                                                          \
+                                                                                               \
+    EXPORTED int MPI_##KIND##_get_info(MPI_##KIND object, MPI_Info *info)                      \
+    {                                                                                          \
+        int code = PMPI_##KIND##_get_info(object, info);                                       \
+        if (code == MPI_SUCCESS && rf.ready)                                                   \
+            write_modes(*info, modes_of_object(object));                                       \
+        return code;                                                                           \
+    }
 
-EXPORTED int MPI_File_get_info(MPI_File file, MPI_Info *info)
-{
-    int code = PMPI_File_get_info(file, info);
-    if (code == MPI_SUCCESS && rf.ready)
-        write_modes(*info, modes_of_object(file));
-    return code;
-}
+KEYS(Win)
+KEYS(File)
