@@ -84,7 +84,12 @@ def test_the_line_has_fault_tolerance_the_library_and_what_it_reads(
     assert not (tmp_path / "kept").exists()
 
 
-def test_a_job_that_may_refill_outlives_spawned_processes(parts: list[str], tmp_path: Path) -> None:
+def test_a_job_that_may_refill_outlives_spawned_processes(
+    parts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = tmp_path / "librunflat_policy.so"
+    policy.touch()
+    monkeypatch.setenv("RUNFLAT_POLICY_LIBRARY", str(policy))
     program = job(tmp_path, "")
     plain = line("-n", "2", "--spares", "1", program, parts=parts)
     assert "--enable-recovery" not in plain
@@ -142,6 +147,7 @@ def test_more_ranks_than_cores_are_oversubscribed(tmp_path: Path) -> None:
         (["-n", "9", "--shape", "4x3", "--alloc", "2D(1,1)", "--policy", "9D", "true"], "9"),
         (["-n", "9", "--shape", "4x3", "--alloc", "2D(1,1)", "true"], "librunflat_policy.so"),
         (["-n", "2", "--policy", "0D", "true"], "add --spares"),
+        (["-n", "2", "--refill", "true"], "add --spares"),
         (["-n", "2", "--torus", "true"], "--shape"),
         (["-n", "2", "./absent"], "no program './absent'"),
         (["-n", "2", "--timeline", "/nowhere/t.json", "true"], "no folder"),

@@ -101,6 +101,8 @@ class Job:
         if (self.spares or 0) < 0:
             raise MpiError(f"a job has 0 spares or more, got {self.spares}")
         object.__setattr__(self, "spare_count", self._counted_spares())
+        if self.refill and not self.spare_count:
+            raise MpiError("--refill starts spares anew: add --spares, or --shape and --alloc")
         check_ranks([*self.kills, *self.stops], self.world_size)
 
     @property

@@ -101,7 +101,8 @@ def fit(job: Job, hosts: Sequence[Host], hostfile: Path) -> Job:
         raise MpiError(
             f"the {len(hosts)} hosts that answer have {room} slots for {job.ranks} ranks; the job cannot begin again"
         )
-    return replace(again, spares=room - job.ranks)
+    spares = room - job.ranks
+    return replace(again, spares=spares, refill=job.refill and spares > 0)
 
 
 def clear(store: Path, job: Job, mpirun: Path, folder: Path) -> None:
