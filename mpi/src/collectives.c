@@ -1,6 +1,5 @@
-/* Collective calls: uniform where that is wanted, and beside requests of this library that must go on. */
+/* Collective calls that are uniform where that is wanted. */
 #include "ballot.h"
-#include "completion.h"
 #include "modes.h"
 #include "persistent.h"
 #include "state.h"
@@ -18,23 +17,14 @@ static int agree_on_call(MPI_Comm comm, int code)
 
 /* A blocking call, its non-blocking form, and its persistent one: parameters in brackets, then their names. */
 #define COLLECTIVE(NAME, INAME, PARAMETERS, ...)                                                                          \
-    static __attribute__((noinline)) int past_##NAME(UNWRAP PARAMETERS)                                                   \
-    {                                                                                                                     \
-        MPI_Request request;                                                                                              \
-        if (goes_straight())                                                                                              \
-            return PMPI_##NAME(__VA_ARGS__);                                                                              \
-        int code = PMPI_##INAME(__VA_ARGS__, &request);                                                                   \
-        return code == MPI_SUCCESS ? wait_watching(&request, MPI_STATUS_IGNORE) : code;                                   \
-    }                                                                                                                     \
-                                                                                                                          \
     static __attribute__((noinline)) int watch_##NAME(UNWRAP PARAMETERS)                                                  \
     {                                                                                                                     \
         if (modes_of(comm).uniform != UNIFORM_COLL)                                                                       \
-            return past_##NAME(__VA_ARGS__);                                                                              \
+            return PMPI_##NAME(__VA_ARGS__);                                                                              \
         struct ballot *ballot = ballot_of(comm);                                                                          \
         MPI_Errhandler handler = returns_errors(comm) ? MPI_ERRHANDLER_NULL : hold_errors(comm);                          \
         bool by_ballot = ballot && is_open(ballot), skips = by_ballot && !is_call_wanted(ballot);                         \
-        int code = skips ? MPIX_ERR_PROC_FAILED : past_##NAME(__VA_ARGS__);                                               \
+        int code = skips ? MPIX_ERR_PROC_FAILED : PMPI_##NAME(__VA_ARGS__);                                               \
         code = by_ballot ? confirm(ballot, code) : agree_on_call(comm, code);                                             \
         return handler == MPI_ERRHANDLER_NULL ? code : release_errors(comm, handler, code);                               \
     }                                                                                                                     \

@@ -125,11 +125,3 @@ EXPORTED int MPI_Testsome(int count, MPI_Request requests[], int *ended, int ind
         return PMPI_Testsome(count, requests, ended, indices, statuses);
     ONCE(PMPI_Testsome(count, list, ended, indices, statuses), count, requests);
 }
-
-EXPORTED int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    if (goes_straight())
-        return PMPI_Probe(source, tag, comm, status);
-    int found = 0;
-    UNTIL(found, PMPI_Iprobe(source, tag, comm, &found, status), 0, NULL);
-}

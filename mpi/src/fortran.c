@@ -114,37 +114,6 @@ EXPORTED void mpi_finalize_(fint code)
 
 FORTRAN(abort, (fint comm, fint status), MPI_Abort(COMM, *status))
 
-FORTRAN(send, (void *out, fint count, fint type, fint to, fint tag, fint comm),
-        MPI_Send(at(out), *count, TYPE(type), *to, *tag, COMM))
-FORTRAN(ssend, (void *out, fint count, fint type, fint to, fint tag, fint comm),
-        MPI_Ssend(at(out), *count, TYPE(type), *to, *tag, COMM))
-FORTRAN(rsend, (void *out, fint count, fint type, fint to, fint tag, fint comm),
-        MPI_Rsend(at(out), *count, TYPE(type), *to, *tag, COMM))
-FORTRAN(bsend, (void *out, fint count, fint type, fint to, fint tag, fint comm),
-        MPI_Bsend(at(out), *count, TYPE(type), *to, *tag, COMM))
-
-EXPORTED void mpi_recv_(void *in, fint count, fint type, fint from, fint tag, fint comm, fint status, fint code)
-{
-    struct status own = status_at(status);
-    *code = MPI_Recv(at(in), *count, TYPE(type), *from, *tag, COMM, c_status(&own));
-    give_status(&own, *code);
-}
-
-EXPORTED void mpi_sendrecv_(void *out, fint out_count, fint out_type, fint to, fint out_tag, void *in, fint in_count,
-                            fint in_type, fint from, fint in_tag, fint comm, fint status, fint code)
-{
-    struct status own = status_at(status);
-    *code = MPI_Sendrecv(at(out), *out_count, TYPE(out_type), *to, *out_tag, at(in), *in_count, TYPE(in_type), *from, *in_tag,
-                         COMM, c_status(&own));
-    give_status(&own, *code);
-}
-
-EXPORTED void mpi_probe_(fint from, fint tag, fint comm, fint status, fint code)
-{
-    struct status own = status_at(status);
-    *code = give_status(&own, MPI_Probe(*from, *tag, COMM, c_status(&own)));
-}
-
 EXPORTED void mpi_wait_(fint request, fint status, fint code)
 {
     struct requests one = requests_at(1, request, NULL);

@@ -1,5 +1,6 @@
 #include "range.h"
 
+#include "requests.h"
 #include "spares.h"
 #include "state.h"
 
@@ -44,14 +45,13 @@ static bool is_hit(MPI_Comm comm, enum range range, MPI_Group failed)
     if (range == RANGE_UNIVERSE)
         return true;
     MPI_Group own, both;
-    int inter = 0, common = 0;
+    int common = 0;
     PMPI_Comm_group(comm, &own);
     PMPI_Group_intersection(own, failed, &both);
     PMPI_Group_size(both, &common);
     free_group(&both);
     PMPI_Group_free(&own);
-    PMPI_Comm_test_inter(comm, &inter);
-    if (common == 0 && inter) {
+    if (common == 0 && is_between(comm)) {
         PMPI_Comm_remote_group(comm, &own);
         PMPI_Group_intersection(own, failed, &both);
         PMPI_Group_size(both, &common);
@@ -98,6 +98,8 @@ static int look(void)
 {
     static atomic_uint turns;
     static atomic_flag looking = ATOMIC_FLAG_INIT;
+    if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
+        advance_works();
     if (atomic_fetch_add_explicit(&turns, 1, memory_order_relaxed) % TURNS != 0 || atomic_flag_test_and_set(&looking))
         return 0;
     if (atomic_load(&ranged_count) > 0)

@@ -1,5 +1,6 @@
 #include "requests.h"
 
+#include "range.h"
 #include "state.h"
 
 #include <pthread.h>
@@ -45,6 +46,7 @@ MPI_Request start_work(struct work *work)
 {
     struct work **last;
     MPI_Request request;
+    begin_looking();
     PMPI_Grequest_start(query, release, cancel, work, &request);
     work->request = request;
     pthread_mutex_lock(&started_lock);
@@ -79,20 +81,20 @@ void advance_works(void)
     pthread_mutex_unlock(&lock);
 }
 
-bool is_behind(const struct work *work, bool (*is_early)(const struct work *other))
+bool is_behind(const struct work *work)
 {
     for (const struct work *other = first; other != work; other = other->next)
-        if (other->owner == work->owner && other->advance == work->advance && is_early(other))
+        if (other->owner == work->owner && other->early)
             return true;
     return false;
 }
 
-bool is_any_early(MPI_Comm owner, bool (*advance)(struct work *work), bool (*is_early)(const struct work *other))
+bool is_any_early(MPI_Comm owner)
 {
     bool found = false;
     pthread_mutex_lock(&lock);
     for (const struct work *work = first; work && !found; work = work->next)
-        found = work->owner == owner && work->advance == advance && is_early(work);
+        found = work->owner == owner && work->early;
     pthread_mutex_unlock(&lock);
     return found;
 }

@@ -1,4 +1,5 @@
-/* Requests of this library: work that goes on while somebody waits for any request.
+/* Requests of this library: work that goes on in calls that test or wait for requests, and whenever MPI makes progress, in whatever
+ * call: a blocking one must stay the call that it is, since others may have no such work beside theirs.
  *
  * There is no thread behind them: Open MPI 5.0's agreements are not safe against several. */
 #ifndef RUNFLAT_REQUESTS_H
@@ -13,7 +14,8 @@ struct work {
     MPI_Comm owner;                     /* its error handler gets the errors */
     bool (*advance)(struct work *work); /* goes on as far as is possible without waiting; true: ended, see `code` */
     int code;
-    bool kept; /* MPI may still write into the structure: it is never freed */
+    bool kept;  /* MPI may still write into the structure: it is never freed */
+    bool early; /* no later agreement on `owner` may begin yet: their order is that of the posts at all processes */
 
     /* Kept by requests.c. */
     MPI_Request request;
@@ -29,11 +31,11 @@ MPI_Request start_work(struct work *work);
 /* Goes on with all that is under way. */
 void advance_works(void);
 
-/* Whether an earlier one of the same kind on the same communicator is at a stage for which `is_early` is true. */
-bool is_behind(const struct work *work, bool (*is_early)(const struct work *other));
+/* Whether one that was posted before on the same communicator is early. */
+bool is_behind(const struct work *work);
 
-/* Whether anything of a kind on a communicator is at a stage for which `is_early` is true. */
-bool is_any_early(MPI_Comm owner, bool (*advance)(struct work *work), bool (*is_early)(const struct work *other));
+/* Whether any on a communicator is early. */
+bool is_any_early(MPI_Comm owner);
 
 /* The communicator of the first of some requests that are ours; MPI_COMM_NULL: none is. */
 MPI_Comm owner_of(int count, const MPI_Request requests[]);

@@ -58,7 +58,9 @@ static void agree_on_dead(struct shrink *shrink)
 void begin_shrink(struct shrink *shrink, MPI_Comm comm)
 {
     *shrink = (struct shrink){.comm = comm, .made = MPI_COMM_NULL, .alive = MPI_GROUP_NULL};
+    MPI_Errhandler handler = hold_errors(comm);
     agree_on_dead(shrink);
+    release_errors(comm, handler, MPI_SUCCESS);
 }
 
 /* Whether the agreement has ended, and begins to build if all know of the same failures. */
@@ -79,7 +81,7 @@ static bool advance_agreement(struct shrink *shrink, int *code)
     return *code != MPI_SUCCESS;
 }
 
-bool advance_shrink(struct shrink *shrink, int *code)
+static bool advance_step(struct shrink *shrink, int *code)
 {
     if (!shrink->building)
         return advance_agreement(shrink, code);
@@ -94,6 +96,14 @@ bool advance_shrink(struct shrink *shrink, int *code)
     return true;
 }
 
+bool advance_shrink(struct shrink *shrink, int *code)
+{
+    MPI_Errhandler handler = hold_errors(shrink->comm);
+    bool ended = advance_step(shrink, code);
+    release_errors(shrink->comm, handler, MPI_SUCCESS);
+    return ended;
+}
+
 /* A request of MPIX_Comm_ishrink. */
 struct shrinking {
     struct work work;
@@ -102,23 +112,15 @@ struct shrinking {
     bool begun;
 };
 
-static bool is_any(const struct work *work)
-{
-    (void)work;
-    return true;
-}
-
 static bool advance(struct work *work)
 {
     struct shrinking *own = (struct shrinking *)work;
-    if (!own->begun && is_behind(work, is_any))
+    if (!own->begun && is_behind(work))
         return false;
-    MPI_Errhandler handler = hold_errors(work->owner);
     if (!own->begun)
         begin_shrink(&own->shrink, work->owner);
     own->begun = true;
     bool ended = advance_shrink(&own->shrink, &work->code);
-    release_errors(work->owner, handler, MPI_SUCCESS);
     if (ended && work->code == MPI_SUCCESS) {
         *own->made = own->shrink.made;
         inherit_modes(work->owner, *own->made);
@@ -133,16 +135,14 @@ RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request
 {
     if (PMPIX_Comm_ishrink)
         return PMPIX_Comm_ishrink(comm, made, request);
-    int inter = 0;
-    PMPI_Comm_test_inter(comm, &inter);
-    if (!rf.ready || inter || !can_build()) {
+    if (!rf.ready || is_between(comm) || !can_build()) {
         PMPI_Comm_call_errhandler(comm, MPI_ERR_UNSUPPORTED_OPERATION);
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     struct shrinking *own = calloc(1, sizeof *own);
     if (!own)
         return MPI_ERR_NO_MEM;
-    own->work = (struct work){.owner = comm, .advance = advance};
+    own->work = (struct work){.owner = comm, .advance = advance, .early = true};
     own->made = made;
     *made = MPI_COMM_NULL;
     enter_phase("shrink");

@@ -66,11 +66,6 @@ struct settling {
     enum { CALLING, CALLED, AGREEING, AGREED } stage;
 };
 
-static bool is_before_agreement(const struct work *work)
-{
-    return ((const struct settling *)work)->stage < AGREEING;
-}
-
 static void wait_for_call(struct settling *own)
 {
     int done = 0;
@@ -101,11 +96,11 @@ static bool advance(struct work *work)
     struct settling *own = (struct settling *)work;
     if (own->stage == CALLING)
         wait_for_call(own);
-    /* Agreements begin in the order of the posts. */
-    if (own->stage == CALLED && !is_behind(work, is_before_agreement)) {
+    if (own->stage == CALLED && !is_behind(work)) {
         own->votes = vote_on(work->code);
         own->agreed = PMPIX_Comm_iagree(work->owner, &own->votes, &own->agreement);
         own->stage = own->agreed == MPI_SUCCESS ? AGREEING : AGREED;
+        work->early = false;
     }
     if (own->stage == AGREEING)
         wait_for_agreement(own);
@@ -117,7 +112,7 @@ static bool advance(struct work *work)
 
 void let_earlier_calls_vote(MPI_Comm comm)
 {
-    while (atomic_load_explicit(&works, memory_order_relaxed) > 0 && is_any_early(comm, advance, is_before_agreement))
+    while (atomic_load_explicit(&works, memory_order_relaxed) > 0 && is_any_early(comm))
         advance_works();
 }
 
@@ -126,7 +121,7 @@ int agree_after(MPI_Comm comm, int code, MPI_Request *request)
     struct settling *own = calloc(1, sizeof *own);
     if (!own)
         return MPI_ERR_NO_MEM;
-    own->work = (struct work){.owner = comm, .advance = advance, .code = code};
+    own->work = (struct work){.owner = comm, .advance = advance, .code = code, .early = true};
     if (code == MPI_SUCCESS)
         own->call = *request;
     else
