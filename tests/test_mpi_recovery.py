@@ -257,15 +257,6 @@ def test_windows_and_files_have_an_error_range(parts: Parts, kind: str, tmp_path
     assert not ended.crash_words
 
 
-def test_spawned_processes_come_under_the_library(parts: Parts) -> None:
-    program = [str(parts.compiled("tests/spawn.c", []))]
-    ended = run_job(parts, 3, program, environment={"LD_PRELOAD": str(parts.library)})
-    assert "5 of 5 processes have the library, the youngest was told 30 s" in ended.text, ended.text
-    assert ended.in_time
-    assert not ended.left_behind
-    assert "WARNING" not in ended.text
-
-
 def test_a_range_that_there_is_not_is_refused(parts: Parts) -> None:
     ended = run_job(
         parts, 4, [str(parts.program("tests/range.c")), "mpix_error_range", "all", "inside"]
@@ -307,7 +298,7 @@ def test_without_fault_tolerance_it_says_how_to_get_it(parts: Parts) -> None:
 
 
 def test_nothing_but_calls_is_exported(parts: Parts) -> None:
-    """The others are functions of Open MPI that src/young.h and src/objects.c stand before."""
+    """The others are functions of Open MPI and PMIx that the library stands before: each is told of in src."""
     found = subprocess.run(
         ["nm", "-D", "--defined-only", parts.library], capture_output=True, text=True, check=True
     )
@@ -316,10 +307,18 @@ def test_nothing_but_calls_is_exported(parts: Parts) -> None:
     # Fortran's names of MPI's calls.
     others = {name for name in others if not re.fullmatch(r"mpi_[a-z_]+_", name)}
     assert others == {
+        "PMIx_Connect",
+        "PMIx_Lookup",
+        "PMIx_Publish",
+        "PMIx_Spawn",
         "mca_common_ompio_file_close",
         "ompi_comm_activate",
         "ompi_comm_free",
+        "ompi_coll_libnbc_ibcast",
+        "ompi_coll_libnbc_ireduce",
+        "ompi_comm_request_schedule_append_w_flags",
         "ompi_comm_revoke_local",
+        "ompi_dpm_dyn_finalize",
         "ompi_osc_rdma_free",
     }
 
@@ -331,6 +330,8 @@ def test_nothing_but_calls_is_exported(parts: Parts) -> None:
         ("examples/02_spares.c", ["60", "parity"], 6, 2, "1@0.05", 5),
         ("examples/03_overlap.c", ["60"], 5, 1, "2@0.05", 4),
         ("tests/ishrink.c", ["4"], 5, 0, "2@shrink", 4),
+        ("tests/dynamic.c", ["spawn", "2"], 4, 0, "2@join+0.1", 3),
+        ("tests/dynamic.c", ["meet", "2"], 6, 0, "", 6),
         ("tests/uniform.c", ["coll", "2"], 4, 0, "", 3),
         ("tests/uniform.c", ["coll", "2", "persistent"], 4, 0, "", 3),
     ],
@@ -391,3 +392,9 @@ def test_ranks_work_while_the_communicator_is_repaired(parts: Parts) -> None:
     assert any(int(pieces) > 0 for pieces in done)
     assert ended.ranks("killed") >= {1}
     assert not ended.left_behind
+
+
+def test_blocking_calls_meet_where_only_some_have_requests_left(parts: Parts) -> None:
+    ended = run_job(parts, 6, [str(parts.program("tests/beside.c"))])
+    assert len(re.findall(r"rank \d: 6 of 6 right, 6 shrunk", ended.text)) == 6, ended.text
+    assert ended.in_time

@@ -162,7 +162,7 @@ RF_API int RF_End(MPI_Comm *comm);
  *
  * Failures that are known are acknowledged on `comm`. Until the request has ended no other agreement is started on `comm`; more
  * shrinks may be, and each process may post those of different communicators in any order. The work is done inside calls that
- * wait or test, of this or any other request, and inside blocking sends, receives and collective calls.
+ * test or wait, for whatever it be.
  *
  * [in]  comm     an intracommunicator, revoked or not
  * [out] made     valid when the request has ended
@@ -170,6 +170,23 @@ RF_API int RF_End(MPI_Comm *comm);
  *
  * MPI_SUCCESS; MPI_ERR_UNSUPPORTED_OPERATION on an intercommunicator or an MPI other than Open MPI 5. */
 RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request);
+
+/* MPI_Comm_spawn, MPI_Comm_spawn_multiple, MPI_Comm_connect and MPI_Comm_accept as requests; the other side may make the call
+ * that waits. Uniform whatever the communicator's mode: all processes of `comm` get the new communicator, or the same error class
+ * if one of them dies first. The work goes on as that of MPIX_Comm_ishrink does. Between the same two jobs one is to be under way
+ * at a time: with several Open MPI waits for ever.
+ *
+ * [in]  comm   an intracommunicator
+ * [in]  others as in the call that waits; arrays and strings stay the caller's, unchanged until the request has ended
+ * [out] made   valid when the request has ended; MPI_COMM_NULL after an error
+ *
+ * MPI_SUCCESS; MPI_ERR_COMM on an intercommunicator; MPI_ERR_UNSUPPORTED_OPERATION on an MPI other than Open MPI 5. */
+RF_API int MPIX_Comm_ispawn(const char *command, char *words[], int count, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made,
+                            int codes[], MPI_Request *request);
+RF_API int MPIX_Comm_ispawn_multiple(int kinds, char *commands[], char **words[], const int counts[], const MPI_Info infos[], int root,
+                                     MPI_Comm comm, MPI_Comm *made, int codes[], MPI_Request *request);
+RF_API int MPIX_Comm_iconnect(const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made, MPI_Request *request);
+RF_API int MPIX_Comm_iaccept(const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made, MPI_Request *request);
 
 #ifdef __cplusplus
 }

@@ -26,18 +26,23 @@ static void print_stack(int signal)
     backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
 }
 
-static double limit_s(void)
+double seconds_of(const char *variable, double otherwise)
 {
-    const char *given = getenv("RUNFLAT_STEP_LIMIT_S");
-    double limit = given ? strtod(given, NULL) : 0;
-    return limit > 0 ? limit : 60;
+    const char *given = getenv(variable);
+    double seconds = given ? strtod(given, NULL) : 0;
+    return seconds > 0 ? seconds : otherwise;
+}
+
+double step_limit_s(void)
+{
+    return seconds_of("RUNFLAT_STEP_LIMIT_S", 60);
 }
 
 /* Ends the process: the others see a failure, and come to the same end if it is theirs too. */
 static void give_up(void)
 {
     int stack_signal = SIGRTMIN + 6;
-    say("`%s` took longer than %.0f s (RUNFLAT_STEP_LIMIT_S); the stack is:", running, limit_s());
+    say("`%s` took longer than %.0f s (RUNFLAT_STEP_LIMIT_S); the stack is:", running, step_limit_s());
     signal(stack_signal, print_stack);
     pthread_kill(runner, stack_signal);
     sleep(1);
@@ -90,7 +95,7 @@ void begin_step(const char *step)
     runner = pthread_self();
     number++;
     clock_gettime(CLOCK_REALTIME, &deadline);
-    deadline.tv_sec += (time_t)limit_s() + 1;
+    deadline.tv_sec += (time_t)step_limit_s() + 1;
     pthread_cond_signal(&changed);
     pthread_mutex_unlock(&lock);
 }

@@ -8,7 +8,13 @@ enum { EXIT_STEP_LIMIT = 75 };
 /* Ends the process with a status some seconds from now, whatever it does. */
 void end_soon(int status);
 
-/* From here on until `end_step`, at most RUNFLAT_STEP_LIMIT_S seconds (60 without it). Steps do not nest. */
+/* A time in s from the environment; without a positive one, `otherwise`. */
+double seconds_of(const char *variable, double otherwise);
+
+/* What a step may take: RUNFLAT_STEP_LIMIT_S, or 60 s. */
+double step_limit_s(void);
+
+/* From here on until `end_step`, at most as long. Steps do not nest. */
 void begin_step(const char *step);
 void end_step(void);
 

@@ -4,13 +4,10 @@
  * it or none: on the communicator that it is made from where all of that take part, else on the new one. */
 #include "agree.h"
 #include "modes.h"
+#include "parting.h"
 #include "state.h"
 #include "uniform.h"
 #include "young.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -38,14 +35,6 @@ static int settle_new(MPI_Comm parent, MPI_Errhandler handler, int code, struct 
         int code = PMPI_##NAME(__VA_ARGS__);                                                                              \
         return settle_new(PARENT, handler, end_making(code, *(MADE)), modes_of(PARENT), MADE);                                                                      \
     }
-
-/* Whether a communicator is an intercommunicator: agreements on those do not work in Open MPI 5.0. */
-static bool is_between(MPI_Comm comm)
-{
-    int inter = 0;
-    PMPI_Comm_test_inter(comm, &inter);
-    return inter;
-}
 
 CREATION(Comm_dup, (MPI_Comm comm, MPI_Comm *made), comm, made, comm, made)
 
@@ -112,6 +101,8 @@ EXPORTED int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *made)
     if (code == MPI_SUCCESS && rf.ready) {
         agree_unless_revoked(*made, &flag, PATIENCE_S);
         change_modes(*made, modes_of(comm));
+        if (is_joined(comm))
+            note_joined(*made);
     }
     return code;
 }
@@ -133,45 +124,6 @@ EXPORTED int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between, i
     return settle_new(comm, handler, code, modes_of(comm), made);
 }
 
-/* An info object that also has what processes need in their environment to come under this library as those that spawn them; events
- * of theirs would go by the same names as of these. */
-static MPI_Info with_library(MPI_Info info)
-{
-    static const char *const names[] = {"LD_PRELOAD", "RUNFLAT_POLICY_LIBRARY", "RUNFLAT_STEP_LIMIT_S", "RUNFLAT_STOPPED_S"};
-    char environment[MPI_MAX_INFO_VAL] = "";
-    int there = 0;
-    size_t length = 0;
-    MPI_Info made;
-    if (info == MPI_INFO_NULL)
-        PMPI_Info_create(&made);
-    else
-        PMPI_Info_dup(info, &made);
-    PMPI_Info_get(made, "PMIX_ENVAR", MPI_MAX_INFO_VAL - 1, environment, &there);
-    length = strlen(environment);
-    for (size_t at = 0; at < sizeof names / sizeof *names && length < sizeof environment; at++) {
-        const char *value = getenv(names[at]);
-        if (value)
-            length += (size_t)snprintf(environment + length, sizeof environment - length, "%s%s=%s", length ? "\n" : "", names[at], value);
-    }
-    if (length > 0 && length < sizeof environment)
-        PMPI_Info_set(made, "PMIX_ENVAR", environment);
-    return made;
-}
-
-EXPORTED int MPI_Comm_spawn(const char *command, char *words[], int count, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made,
-                            int codes[])
-{
-    if (!rf.ready)
-        return PMPI_Comm_spawn(command, words, count, info, root, comm, made, codes);
-    MPI_Errhandler handler = hold_errors(comm);
-    MPI_Info own = with_library(info);
-    *made = MPI_COMM_NULL;
-    begin_making();
-    int code = PMPI_Comm_spawn(command, words, count, own, root, comm, made, codes);
-    PMPI_Info_free(&own);
-    return settle_new(comm, handler, end_making(code, *made), modes_of(comm), made);
-}
-
 EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
 {
     begin_making();
@@ -188,6 +140,7 @@ EXPORTED int MPI_Comm_free(MPI_Comm *comm)
 {
     drop_modes(*comm);
     forget_made(*comm);
+    forget_joined(*comm);
     return PMPI_Comm_free(comm);
 }
 
@@ -195,5 +148,6 @@ EXPORTED int MPI_Comm_disconnect(MPI_Comm *comm)
 {
     drop_modes(*comm);
     forget_made(*comm);
+    forget_joined(*comm);
     return PMPI_Comm_disconnect(comm);
 }

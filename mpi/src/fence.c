@@ -1,7 +1,8 @@
 #include "fence.h"
 
-#include "state.h"
+#include "bounded.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static atomic_bool watching;
 static pthread_t watcher;
@@ -33,19 +35,51 @@ static char look_at(pid_t pid, uint64_t *started)
     return state;
 }
 
-uint64_t start_of(pid_t pid)
+static uint64_t hash_of(const char *text)
 {
-    uint64_t started = 0;
-    look_at(pid, &started);
-    return started;
+    uint64_t hash = 14695981039346656037u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return hash;
 }
 
-/* The state of a process of the job; 0: it is gone, and if its number is in use again, by another one. */
-static char state_of(int rank)
+struct place place_here(void)
+{
+    char host[256] = "";
+    struct place own;
+    gethostname(host, sizeof host - 1);
+    memset(&own, 0, sizeof own);
+    own.host = hash_of(host);
+    own.pid = getpid();
+    look_at(own.pid, &own.started);
+    return own;
+}
+
+/* The state of a process of this host; 0: it is gone, and if its number is in use again, by another one. */
+static char state_at(const struct place *place)
 {
     uint64_t started;
-    char state = look_at(rf.place[rank].pid, &started);
-    return state == 'Z' || state == 'X' || started != rf.place[rank].started ? 0 : state;
+    char state = look_at(place->pid, &started);
+    return state == 'Z' || state == 'X' || started != place->started ? 0 : state;
+}
+
+#define SPAWNER "RUNFLAT_SPAWNER"
+
+void write_spawner(char variable[SPAWNER_MAX])
+{
+    struct place own = place_here();
+    snprintf(variable, SPAWNER_MAX, SPAWNER "=%" PRIx64 " %d %" PRIu64, own.host, (int)own.pid, own.started);
+}
+
+bool is_spawner_there(void)
+{
+    const char *text = getenv(SPAWNER);
+    struct place spawner = {0};
+    int pid = 0;
+    if (!text || sscanf(text, "%" SCNx64 " %d %" SCNu64, &spawner.host, &pid, &spawner.started) != 3)
+        return true;
+    spawner.pid = pid;
+    return spawner.host != place_here().host || state_at(&spawner);
 }
 
 /* The next rank on this host after `rank` whose process is there; `rank` itself if there is no other. */
@@ -53,7 +87,7 @@ static int next_here(int rank)
 {
     for (int step = 1; step < rf.size; step++) {
         int other = (rank + step) % rf.size;
-        if (is_here(other) && state_of(other))
+        if (is_here(other) && state_at(&rf.place[other]))
             return other;
     }
     return rank;
@@ -62,14 +96,13 @@ static int next_here(int rank)
 static void *watch(void *unused)
 {
     (void)unused;
-    const char *given = getenv("RUNFLAT_STOPPED_S");
-    double allowed_s = given ? strtod(given, NULL) : 1.0;
+    double allowed_s = seconds_of("RUNFLAT_STOPPED_S", 1);
     struct timespec nap = {0, 100000000};
     double since = 0;
     int watched = next_here(rf.rank);
     while (atomic_load(&watching)) {
         nanosleep(&nap, NULL);
-        char state = watched == rf.rank ? 0 : state_of(watched);
+        char state = watched == rf.rank ? 0 : state_at(&rf.place[watched]);
         if (!state) {
             watched = next_here(rf.rank);
             since = 0;
@@ -101,6 +134,6 @@ void stop_watching(void)
 
 void fence(int place)
 {
-    if (is_here(place) && state_of(place))
+    if (is_here(place) && state_at(&rf.place[place]))
         kill(rf.place[place].pid, SIGKILL);
 }

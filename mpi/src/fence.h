@@ -2,11 +2,17 @@
 #ifndef RUNFLAT_FENCE_H
 #define RUNFLAT_FENCE_H
 
-#include <stdint.h>
-#include <sys/types.h>
+#include "state.h"
 
-/* When a process of this host started, in ticks of the kernel: tells it from a later one of the same number. */
-uint64_t start_of(pid_t pid);
+/* Where this process runs. */
+struct place place_here(void);
+
+/* A variable, "NAME=value", that tells processes which this one spawns who has done so. */
+enum { SPAWNER_MAX = 96 };
+void write_spawner(char variable[SPAWNER_MAX]);
+
+/* Of a process that was spawned: whether the one that has asked for it is there, as far as can be seen from this host. */
+bool is_spawner_there(void);
 
 /* Starts to watch the next process on this host: one that is stopped for RUNFLAT_STOPPED_S seconds (1 without it) is
  * killed, which the runtime reports to all. */

@@ -15,7 +15,7 @@ void arm_injections(void);
  * their first restore of a version. */
 bool is_corruption_due(void);
 
-/* Says that a phase begins: "checkpoint", "shrink", "agree", "repair", "restore", "finalize". */
+/* Says that a phase begins: "checkpoint", "shrink", "agree", "repair", "restore", "join", "finalize". */
 void enter_phase(const char *phase);
 
 #endif

@@ -7,6 +7,7 @@
 #include "bounded.h"
 #include "fence.h"
 #include "inject.h"
+#include "parting.h"
 #include "range.h"
 #include "refill.h"
 #include "spares.h"
@@ -16,7 +17,6 @@
 #include "young.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,23 +25,9 @@
 struct state rf = {.world = MPI_COMM_NULL};
 atomic_int attention;
 
-/* Whether MPI_Finalize has ended without MPI's own. */
-static bool left;
-
-/* After the program's own handlers, before the destructors of libraries: what MPI has not ended would crash in there. */
-static void at_exit(int status, void *unused)
-{
-    (void)unused;
-    if (!left)
-        return;
-    fflush(NULL);
-    _exit(status);
-}
-
 /* What the user has set stays. */
 __attribute__((constructor)) static void before_mpi(void)
 {
-    on_exit(at_exit, NULL);
     setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
     setenv("OMPI_MCA_coll", "^han,hcoll,portals4", 0);
     setenv("OMPI_MCA_coll_ftagree_era_topology", "2", 0);
@@ -61,23 +47,9 @@ static const char *what_is_missing(void)
     return NULL;
 }
 
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-    return hash;
-}
-
 static bool exchange_places(void)
 {
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    struct place own;
-    memset(&own, 0, sizeof own);
-    own.host = hash_of(host);
-    own.pid = getpid();
-    own.started = start_of(own.pid);
+    struct place own = place_here();
     rf.place = calloc((size_t)rf.size, sizeof own);
     return PMPI_Allgather(&own, sizeof own, MPI_BYTE, rf.place, sizeof own, MPI_BYTE, rf.world) == MPI_SUCCESS;
 }
@@ -111,6 +83,7 @@ static void outlive_broken_pipes(void)
 
 static void after_init(void)
 {
+    MPI_Comm parent;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rf.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &rf.size);
     if (place_of_newcomer() >= 0)
@@ -131,6 +104,9 @@ static void after_init(void)
     end_step();
     rf.ready = true;
     note_event("started", -1);
+    PMPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL && place_of_newcomer() < 0)
+        note_joined(parent);
     watch_neighbour();
     start_watcher();
     if (are_injections_planned()) {
@@ -142,7 +118,10 @@ static void after_init(void)
 
 __attribute__((visibility("default"))) int MPI_Init(int *argc, char ***argv)
 {
-    int given, code = is_watcher_wanted() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &given) : PMPI_Init(argc, argv);
+    int given;
+    rf.begins = true;
+    int code = is_watcher_wanted() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &given) : PMPI_Init(argc, argv);
+    rf.begins = false;
     if (code == MPI_SUCCESS)
         after_init();
     return code;
@@ -150,7 +129,9 @@ __attribute__((visibility("default"))) int MPI_Init(int *argc, char ***argv)
 
 __attribute__((visibility("default"))) int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
+    rf.begins = true;
     int code = PMPI_Init_thread(argc, argv, is_watcher_wanted() ? MPI_THREAD_MULTIPLE : required, provided);
+    rf.begins = false;
     if (code == MPI_SUCCESS)
         after_init();
     return code;
@@ -178,10 +159,11 @@ static void leave_together(void)
     }
 }
 
-__attribute__((visibility("default"))) int MPI_Finalized(int *flag)
+/* Stands before Open MPI's own function of the name, which parts from other jobs when MPI can no longer make connections, and crashes
+ * where it needs one. */
+__attribute__((visibility("default"))) int ompi_dpm_dyn_finalize(void)
 {
-    *flag = left;
-    return left ? MPI_SUCCESS : PMPI_Finalized(flag);
+    return MPI_SUCCESS;
 }
 
 __attribute__((visibility("default"))) int MPI_Finalize(void)
@@ -189,6 +171,7 @@ __attribute__((visibility("default"))) int MPI_Finalize(void)
     if (!rf.ready)
         return PMPI_Finalize();
     enter_phase("finalize");
+    part();
     stop_watcher();
     end_looking();
     release_spares();
@@ -196,11 +179,6 @@ __attribute__((visibility("default"))) int MPI_Finalize(void)
     rf.ready = false;
     stop_watching();
     note_event("finalized", -1);
-    if (has_newcomers()) {
-        leave_launcher();
-        left = true;
-        return MPI_SUCCESS;
-    }
     begin_step("MPI_Finalize");
     /* Open MPI shrinks the world once more in there: news about that communicator need not be told any more. */
     begin_making();

@@ -89,10 +89,18 @@ static void set_modes(MPI_Comm comm, struct modes modes)
     pthread_rwlock_unlock(&lock);
 }
 
+/* What a communicator can have of some modes: on an intercommunicator only calls that make communicators are uniform. */
+static struct modes possible(MPI_Comm comm, struct modes modes)
+{
+    if (modes.uniform == UNIFORM_COLL && is_between(comm))
+        modes.uniform = UNIFORM_CREATE;
+    return modes;
+}
+
 void inherit_modes(MPI_Comm from, MPI_Comm to)
 {
     if (to != MPI_COMM_NULL && atomic_load(&marked_count) > 0)
-        set_modes(to, modes_of_marked(from));
+        set_modes(to, possible(to, modes_of_marked(from)));
 }
 
 struct ballot *ballot_of(MPI_Comm comm)
@@ -152,14 +160,13 @@ void drop_modes(MPI_Comm comm)
 
 void change_modes(MPI_Comm comm, struct modes modes)
 {
+    modes = possible(comm, modes);
     bool votes = modes.uniform == UNIFORM_COLL;
-    int inter = 0;
     if (!votes)
         drop_modes(comm);
     set_modes(comm, modes);
     note_handler(comm);
-    PMPI_Comm_test_inter(comm, &inter);
-    if (votes && !inter && !ballot_of(comm) && begin_looking())
+    if (votes && !ballot_of(comm) && begin_looking())
         change_ballot(comm, open_ballot(comm));
 }
 

@@ -6,7 +6,6 @@
 #include "uniform.h"
 #include "young.h"
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +13,6 @@
 #include <unistd.h>
 
 extern char **environ;
-
-static bool newcomers;
 
 /* At the first process of the pool: one that it has spawned and that has not joined yet, and their communicator, it first. */
 static struct {
@@ -59,7 +56,7 @@ static size_t own_command(char text[TEXT_MAX])
 /* What does not go on to newcomers: failures on request have happened, and copies are in memory. */
 static bool is_handed_on(const char *variable)
 {
-    static const char *const left[] = {"RUNFLAT_KILL=", "RUNFLAT_STOP=", "RUNFLAT_CORRUPT=", "RUNFLAT_RESTART=", "RUNFLAT_PLACE="};
+    static const char *const left[] = {"RUNFLAT_KILL=", "RUNFLAT_STOP=", "RUNFLAT_CORRUPT=", "RUNFLAT_RESTART=", "RUNFLAT_PLACE=", "RUNFLAT_SPAWNER="};
     for (size_t at = 0; at < sizeof left / sizeof *left; at++)
         if (strncmp(variable, left[at], strlen(left[at])) == 0)
             return false;
@@ -70,13 +67,15 @@ static bool is_handed_on(const char *variable)
  * meanwhile would hang all in there. */
 static int spawn_one(int place, MPI_Comm *between)
 {
-    static char text[TEXT_MAX], folder[4096], own_place[32];
+    static char text[TEXT_MAX], folder[4096], own_place[32], spawner[SPAWNER_MAX];
     char *words[WORDS_MAX + 1];
     int count = 0;
     MPI_Info info;
     size_t length = own_command(text);
     snprintf(own_place, sizeof own_place, "RUNFLAT_PLACE=%d", place);
     words[count++] = own_place;
+    write_spawner(spawner);
+    words[count++] = spawner;
     for (char **one = environ; *one && count < WORDS_MAX / 2; one++)
         if (is_handed_on(*one))
             words[count++] = *one;
@@ -194,7 +193,6 @@ static int start_one(MPI_Comm *pool, int place)
     waiting.bridge = MPI_COMM_NULL;
     free_made(pool);
     *pool = all;
-    newcomers = true;
     welcome(place, all);
     note_event_of("refilled", -1, "of", place);
     return MPI_SUCCESS;
@@ -253,26 +251,7 @@ bool join_pool(int spares, MPI_Comm *pool)
     if (!listen(all, spares) || accept(all, rank, rf.rank) != MPI_SUCCESS)
         return false;
     *pool = all;
-    newcomers = true;
     welcome(rf.rank, all);
     watch_neighbour();
     return true;
-}
-
-bool has_newcomers(void)
-{
-    return newcomers;
-}
-
-void leave_launcher(void)
-{
-    void *pmix = dlopen("libpmix.so.2", RTLD_NOW | RTLD_NOLOAD);
-    int (*initialized)(void) = NULL, (*finalize)(const void *, size_t) = NULL;
-    if (pmix) {
-        *(void **)&initialized = dlsym(pmix, "PMIx_Initialized");
-        *(void **)&finalize = dlsym(pmix, "PMIx_Finalize");
-    }
-    /* MPI has begun it several times. */
-    while (initialized && finalize && initialized() && finalize(NULL, 0) == 0)
-        ;
 }

@@ -22,11 +22,4 @@ int place_of_newcomer(void);
 /* A newcomer becomes one of the pool, which is `spares` as RF_Init has it told the rest of it. False: the others have given it up. */
 bool join_pool(int spares, MPI_Comm *pool);
 
-/* Whether processes have joined the pool since the beginning. */
-bool has_newcomers(void);
-
-/* Ends such a process as far as the launcher is concerned: Open MPI 5.0 crashes in MPI_Finalize after processes were spawned
- * several times. What hangs on MPI_COMM_SELF is not called. */
-void leave_launcher(void);
-
 #endif

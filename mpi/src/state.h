@@ -17,6 +17,7 @@ struct place {
 };
 
 struct state {
+    bool begins;         /* in MPI_Init */
     bool ready;          /* between the end of MPI_Init and MPI_Finalize, with fault tolerance */
     MPI_Comm world;      /* our own copy of MPI_COMM_WORLD: never revoked, errors are returned */
     int rank, size;      /* in `world` */
@@ -60,6 +61,14 @@ static inline int error_class(int code)
     if (code != MPI_SUCCESS)
         PMPI_Error_class(code, &class);
     return class;
+}
+
+/* Whether a communicator is an intercommunicator: agreements on those do not end in Open MPI 5.0. */
+static inline bool is_between(MPI_Comm comm)
+{
+    int inter = 0;
+    PMPI_Comm_test_inter(comm, &inter);
+    return inter;
 }
 
 /* Whether an error says that processes failed or that somebody gave up a communicator. */

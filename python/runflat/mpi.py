@@ -24,14 +24,16 @@ in the library that the launcher has put before the program; nothing is computed
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from runflat._core import RunflatError
 
 if TYPE_CHECKING:
     from mpi4py import MPI
+
+    Made = TypeVar("Made", MPI.Intracomm, MPI.Intercomm)
 
 NO_SPARE, DATA_LOST, NO_CHECKPOINT, UNPROTECTED, ARGUMENT = -101, -102, -103, -104, -105
 """Codes of the library beside MPI's own."""
@@ -65,7 +67,7 @@ class InterruptedCallError(Exception):
     """A failure interrupted a call of the library; `recoverable` repairs it."""
 
 
-def shrink_later(comm: MPI.Comm) -> tuple[MPI.Request, Callable[[], MPI.Comm]]:
+def shrink_later(comm: MPI.Comm) -> tuple[MPI.Request, Callable[[], MPI.Intracomm]]:
     """Shrink a communicator while its processes go on (`MPIX_Comm_ishrink`).
 
     Parameters
@@ -87,12 +89,66 @@ def shrink_later(comm: MPI.Comm) -> tuple[MPI.Request, Callable[[], MPI.Comm]]:
     """
     from mpi4py import MPI
 
-    handle, request = ctypes.c_void_p(), ctypes.c_void_p()
-    code = _library().MPIX_Comm_ishrink(_handle(comm), ctypes.byref(handle), ctypes.byref(request))
-    if code != MPI.SUCCESS:
-        raise MpiRecoveryError(code)
-    # `handle` is written when the request ends, so whoever holds `made` keeps it alive.
-    return MPI.Request.fromhandle(request.value or 0), lambda: _communicator(handle)
+    return _post(_library().MPIX_Comm_ishrink, (), comm, (), MPI.Intracomm)
+
+
+def spawn_later(
+    command: str,
+    words: Sequence[str] = (),
+    count: int = 1,
+    info: MPI.Info | None = None,
+    root: int = 0,
+    *,
+    comm: MPI.Comm,
+) -> tuple[MPI.Request, Callable[[], MPI.Intercomm]]:
+    """Start processes while those that are there go on (`MPIX_Comm_ispawn`).
+
+    Parameters
+    ----------
+    command, words, count, info, root
+        As of `MPI.Intracomm.Spawn`.
+    comm : MPI.Comm
+        An intracommunicator; all its processes call.
+
+    Returns
+    -------
+    request : MPI.Request
+        Ends when all have the new communicator, or with the same error at all if a process of `comm` dies first.
+    made : callable
+        Gives the communicator with the new processes, then.
+
+    Raises
+    ------
+    MpiRecoveryError
+        If this MPI cannot.
+    """
+    from mpi4py import MPI
+
+    strings = (ctypes.c_char_p * (len(words) + 1))(*(word.encode() for word in words), None)
+    wish = (command.encode(), strings, count, _handle(info or MPI.INFO_NULL), root)
+    return _post(
+        _library().MPIX_Comm_ispawn, wish, comm, ((ctypes.c_int * count)(),), MPI.Intercomm
+    )
+
+
+def connect_later(
+    port: str, info: MPI.Info | None = None, root: int = 0, *, comm: MPI.Comm
+) -> tuple[MPI.Request, Callable[[], MPI.Intercomm]]:
+    """Connect to the processes that accept at a port (`MPIX_Comm_iconnect`); arguments and results as those of `spawn_later`."""
+    from mpi4py import MPI
+
+    wish = (port.encode(), _handle(info or MPI.INFO_NULL), root)
+    return _post(_library().MPIX_Comm_iconnect, wish, comm, (), MPI.Intercomm)
+
+
+def accept_later(
+    port: str, info: MPI.Info | None = None, root: int = 0, *, comm: MPI.Comm
+) -> tuple[MPI.Request, Callable[[], MPI.Intercomm]]:
+    """Accept the processes that connect to a port (`MPIX_Comm_iaccept`); arguments and results as those of `spawn_later`."""
+    from mpi4py import MPI
+
+    wish = (port.encode(), _handle(info or MPI.INFO_NULL), root)
+    return _post(_library().MPIX_Comm_iaccept, wish, comm, (), MPI.Intercomm)
 
 
 def start(spares: int = SPARES_FROM_LAUNCH) -> Job:
@@ -296,14 +352,50 @@ def _library() -> ctypes.CDLL:
     found.RF_Icheckpoint.argtypes = [ctypes.c_void_p, ctypes.c_int64, handles]
     found.RF_Restore.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)]
     found.MPIX_Comm_ishrink.argtypes = [ctypes.c_void_p, handles, handles]
+    port: list[Any] = [
+        ctypes.c_char_p,
+        ctypes.c_void_p,
+        ctypes.c_int,
+        ctypes.c_void_p,
+        handles,
+        handles,
+    ]
+    found.MPIX_Comm_iconnect.argtypes = found.MPIX_Comm_iaccept.argtypes = port
+    found.MPIX_Comm_ispawn.argtypes = [
+        ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_int, ctypes.c_void_p, ctypes.c_int,
+        ctypes.c_void_p, handles, ctypes.POINTER(ctypes.c_int), handles,
+    ]  # fmt: skip
     return found
 
 
-def _handle(comm: MPI.Comm) -> ctypes.c_void_p:
-    return ctypes.c_void_p(comm.handle)
+def _handle(of: MPI.Comm | MPI.Info) -> ctypes.c_void_p:
+    return ctypes.c_void_p(of.handle)
 
 
 def _communicator(handle: ctypes.c_void_p) -> MPI.Comm:
     from mpi4py import MPI
 
     return MPI.Intracomm.fromhandle(handle.value or 0)
+
+
+_kept: dict[int, Any] = {}
+"""What MPI reads or writes until a request has ended, by the address of the new communicator's handle."""
+
+
+def _post(
+    function: Any, wish: tuple[Any, ...], comm: MPI.Comm, codes: tuple[Any, ...], kind: type[Made]
+) -> tuple[MPI.Request, Callable[[], Made]]:
+    """Call a function that posts a request for a new communicator."""
+    from mpi4py import MPI
+
+    handle, request = ctypes.c_void_p(), ctypes.c_void_p()
+    code = function(*wish, _handle(comm), ctypes.byref(handle), *codes, ctypes.byref(request))
+    if code != MPI.SUCCESS:
+        raise MpiRecoveryError(code)
+    _kept[ctypes.addressof(handle)] = (handle, wish, codes)
+
+    def take() -> Made:
+        _kept.pop(ctypes.addressof(handle), None)
+        return cast("Made", kind.fromhandle(handle.value or 0))
+
+    return MPI.Request.fromhandle(request.value or 0), take

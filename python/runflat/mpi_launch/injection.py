@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from runflat.mpi_launch.error import MpiError
 
-PHASES = ("checkpoint", "shrink", "agree", "repair", "restore", "finalize")
+PHASES = ("checkpoint", "shrink", "agree", "repair", "restore", "join", "finalize")
 """Phases that the library knows."""
 
 

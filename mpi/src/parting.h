@@ -1,0 +1,22 @@
+/* The end of what jobs have together.
+ *
+ * A message that has left its sender as far as MPI tells may still lie in the sender's memory, and is lost if it ends. Within a job all
+ * wait for each other in MPI_Finalize; this is the same for jobs that have come together. */
+#ifndef RUNFLAT_PARTING_H
+#define RUNFLAT_PARTING_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* A communicator with processes of other jobs is there. */
+void note_joined(MPI_Comm comm);
+
+/* It is being freed. */
+void forget_joined(MPI_Comm comm);
+
+bool is_joined(MPI_Comm comm);
+
+/* In MPI_Finalize: waits until the live processes of other jobs are there too, not longer than the step limit. */
+void part(void);
+
+#endif
