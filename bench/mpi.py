@@ -7,6 +7,7 @@ through it and past it in turn (`mpi/bench/added.c`). Bound: a test of a counter
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -77,7 +78,15 @@ def recovery(parts: Parts, victim: int) -> dict[str, float]:
 
 
 def main() -> None:
-    head = record.head("make bench", REPEATS)
+    # The library is compiled from the tree as it is.
+    own = subprocess.run(
+        ["git", "rev-parse", "--short=12", "HEAD"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    head = record.head("make bench", REPEATS) | {"commit": own.stdout.strip()}
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         parts = build(Path(folder))
