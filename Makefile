@@ -6,6 +6,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+C      := $(shell find mpi -name '*.[ch]' 2>/dev/null)
 RUST   := $(shell find crates -name '*.rs' -not -path '*/target/*' 2>/dev/null)
 # Whoever built in a shell with an active environment must not have it taken for ours.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
@@ -26,6 +27,7 @@ check: $(VENV)/.built $(VENV)/.dev
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run --Werror $(C)
 	$(BIN)/mypy
 	cd python && $(abspath $(BIN))/python -m mypy.stubtest runflat._core
 
@@ -96,6 +98,7 @@ fmt: $(VENV)/.dev
 	@rustfmt --edition 2024 --config-path . $(RUST)
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(C)
 
 fuzz:
 	crates/core/fuzz/seed.sh

@@ -12,39 +12,45 @@ static MPI_Comm plain, comm;
 static int rank, size;
 static char in[4096], out[4096];
 
-#define BOTH_WAYS(NAME, PAST_IT, THROUGH_IT)                                                                                    \
-    static void NAME##_past(void)                                                                                         \
-    {                                                                                                                     \
-        PAST_IT;                                                                                                           \
-    }                                                                                                                     \
-    static void NAME##_through(void)                                                                                      \
-    {                                                                                                                     \
-        THROUGH_IT;                                                                                                        \
+#define BOTH_WAYS(NAME, PAST_IT, THROUGH_IT) \
+    static void NAME##_past(void)            \
+    {                                        \
+        PAST_IT;                             \
+    }                                        \
+    static void NAME##_through(void)         \
+    {                                        \
+        THROUGH_IT;                          \
     }
 
-#define PING_PONG(SEND, RECV)                                                                                             \
-    if (rank == 0) {                                                                                                      \
-        SEND(out, 8, MPI_BYTE, 1, 0, comm);                                                                               \
-        RECV(in, 8, MPI_BYTE, 1, 0, comm, MPI_STATUS_IGNORE);                                                             \
-    } else if (rank == 1) {                                                                                               \
-        RECV(in, 8, MPI_BYTE, 0, 0, comm, MPI_STATUS_IGNORE);                                                             \
-        SEND(out, 8, MPI_BYTE, 0, 0, comm);                                                                               \
+#define PING_PONG(SEND, RECV)                                 \
+    if (rank == 0) {                                          \
+        SEND(out, 8, MPI_BYTE, 1, 0, comm);                   \
+        RECV(in, 8, MPI_BYTE, 1, 0, comm, MPI_STATUS_IGNORE); \
+    } else if (rank == 1) {                                   \
+        RECV(in, 8, MPI_BYTE, 0, 0, comm, MPI_STATUS_IGNORE); \
+        SEND(out, 8, MPI_BYTE, 0, 0, comm);                   \
     }
 
 BOTH_WAYS(ping_pong, PING_PONG(PMPI_Send, PMPI_Recv), PING_PONG(MPI_Send, MPI_Recv))
 BOTH_WAYS(barrier, PMPI_Barrier(comm), MPI_Barrier(comm))
 BOTH_WAYS(bcast, PMPI_Bcast(in, 8, MPI_BYTE, 0, comm), MPI_Bcast(in, 8, MPI_BYTE, 0, comm))
-BOTH_WAYS(reduce, PMPI_Reduce(out, in, 1, MPI_DOUBLE, MPI_SUM, 0, comm), MPI_Reduce(out, in, 1, MPI_DOUBLE, MPI_SUM, 0, comm))
-BOTH_WAYS(allreduce, PMPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, comm), MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, comm))
-BOTH_WAYS(alltoall, PMPI_Alltoall(out, 8, MPI_BYTE, in, 8, MPI_BYTE, comm), MPI_Alltoall(out, 8, MPI_BYTE, in, 8, MPI_BYTE, comm))
+BOTH_WAYS(reduce, PMPI_Reduce(out, in, 1, MPI_DOUBLE, MPI_SUM, 0, comm),
+          MPI_Reduce(out, in, 1, MPI_DOUBLE, MPI_SUM, 0, comm))
+BOTH_WAYS(allreduce, PMPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, comm),
+          MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, comm))
+BOTH_WAYS(alltoall, PMPI_Alltoall(out, 8, MPI_BYTE, in, 8, MPI_BYTE, comm),
+          MPI_Alltoall(out, 8, MPI_BYTE, in, 8, MPI_BYTE, comm))
 
 static const struct {
     const char *name;
     void (*past)(void), (*through)(void);
 } CALLS[] = {
-    {"ping_pong", ping_pong_past, ping_pong_through}, {"barrier", barrier_past, barrier_through},
-    {"bcast", bcast_past, bcast_through},             {"reduce", reduce_past, reduce_through},
-    {"allreduce", allreduce_past, allreduce_through}, {"alltoall", alltoall_past, alltoall_through},
+    {"ping_pong", ping_pong_past, ping_pong_through},
+    {"barrier", barrier_past, barrier_through},
+    {"bcast", bcast_past, bcast_through},
+    {"reduce", reduce_past, reduce_through},
+    {"allreduce", allreduce_past, allreduce_through},
+    {"alltoall", alltoall_past, alltoall_through},
 };
 
 enum { CALL_COUNT = sizeof CALLS / sizeof *CALLS };
@@ -81,7 +87,8 @@ static void compare_ways(int one, MPI_Comm other, const char *ratio_name)
         /* Who is first takes turns too. */
         for (int way = 0; way < 2; way++) {
             bool is_past = (way + turn) % 2 == 0;
-            us[is_past] = block_us(is_past ? CALLS[one].past : CALLS[one].through, is_past ? plain : other);
+            us[is_past] =
+                block_us(is_past ? CALLS[one].past : CALLS[one].through, is_past ? plain : other);
         }
         if (turn >= 0) {
             past[turn] = us[1];
@@ -89,8 +96,8 @@ static void compare_ways(int one, MPI_Comm other, const char *ratio_name)
         }
     }
     if (rank == 0)
-        printf("\"%s_%s_us\": %.4f, \"%s_%s\": %.4f, ", CALLS[one].name, ratio_name, median(past), CALLS[one].name, ratio_name,
-               median(ratio));
+        printf("\"%s_%s_us\": %.4f, \"%s_%s\": %.4f, ", CALLS[one].name, ratio_name, median(past),
+               CALLS[one].name, ratio_name, median(ratio));
 }
 
 int main(int argc, char **argv)

@@ -58,7 +58,8 @@ int main(int argc, char **argv)
     double second = shrink_all(count, at_once, comms, again);
     second = slowest(second, made[0]);
     if (rank == 0)
-        printf("{\"first_ms\": %.4f, \"again_ms\": %.4f, \"post_ms\": %.4f}\n", first, second, post);
+        printf("{\"first_ms\": %.4f, \"again_ms\": %.4f, \"post_ms\": %.4f}\n", first, second,
+               post);
     fflush(stdout);
     MPI_Finalize();
     return 0;

@@ -24,7 +24,8 @@ static void be_worker(void)
     for (;;) {
         long task;
         MPI_Status status;
-        if (MPI_Recv(&task, 1, MPI_LONG, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status) != MPI_SUCCESS || status.MPI_TAG == END)
+        if (MPI_Recv(&task, 1, MPI_LONG, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status) != MPI_SUCCESS ||
+            status.MPI_TAG == END)
             return;
         long result = work_on(task);
         MPI_Send(&result, 1, MPI_LONG, 0, WORK, MPI_COMM_WORLD);
@@ -46,15 +47,17 @@ static void give(struct crew *crew, const long *todo, long *left)
         if (crew->dead[worker] || crew->answer[worker] != MPI_REQUEST_NULL)
             continue;
         crew->task[worker] = todo[--*left];
-        MPI_Irecv(&crew->result[worker], 1, MPI_LONG, worker, WORK, MPI_COMM_WORLD, &crew->answer[worker]);
+        MPI_Irecv(&crew->result[worker], 1, MPI_LONG, worker, WORK, MPI_COMM_WORLD,
+                  &crew->answer[worker]);
         MPI_Send(&crew->task[worker], 1, MPI_LONG, worker, WORK, MPI_COMM_WORLD);
     }
 }
 
 static void be_manager(int size, long tasks)
 {
-    struct crew crew = {size, malloc(sizeof(MPI_Request) * (size_t)size), malloc(sizeof(long) * (size_t)size),
-                        malloc(sizeof(long) * (size_t)size), calloc((size_t)size, 1)};
+    struct crew crew = {size, malloc(sizeof(MPI_Request) * (size_t)size),
+                        malloc(sizeof(long) * (size_t)size), malloc(sizeof(long) * (size_t)size),
+                        calloc((size_t)size, 1)};
     long *todo = malloc(sizeof(long) * (size_t)tasks), left = tasks, sum = 0;
     int lost = 0, worker;
     for (long task = 0; task < tasks; task++)

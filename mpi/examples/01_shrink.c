@@ -67,7 +67,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(comm, &size);
     long last = steps * NUMBERS - 1, wanted = last * (last + 1) * (2 * last + 1) / 6;
     if (rank == 0)
-        printf("%d of %d processes, sum %ld, which is %s\n", size, first_size, total, total == wanted ? "right" : "wrong");
+        printf("%d of %d processes, sum %ld, which is %s\n", size, first_size, total,
+               total == wanted ? "right" : "wrong");
     MPI_Finalize();
     return 0;
 }

@@ -34,9 +34,11 @@ static int compute(MPI_Comm comm, double *cells)
     int left = (rank + size - 1) % size, right = (rank + 1) % size;
     double old[CELLS + 2];
     memcpy(old + 1, cells, sizeof(double) * CELLS);
-    code = MPI_Sendrecv(&cells[CELLS - 1], 1, MPI_DOUBLE, right, 0, &old[0], 1, MPI_DOUBLE, left, 0, comm, MPI_STATUS_IGNORE);
+    code = MPI_Sendrecv(&cells[CELLS - 1], 1, MPI_DOUBLE, right, 0, &old[0], 1, MPI_DOUBLE, left, 0,
+                        comm, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS)
-        code = MPI_Sendrecv(&cells[0], 1, MPI_DOUBLE, left, 1, &old[CELLS + 1], 1, MPI_DOUBLE, right, 1, comm, MPI_STATUS_IGNORE);
+        code = MPI_Sendrecv(&cells[0], 1, MPI_DOUBLE, left, 1, &old[CELLS + 1], 1, MPI_DOUBLE,
+                            right, 1, comm, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS) {
         double new[CELLS + 2];
         step_cells(old, new, CELLS);
@@ -52,7 +54,8 @@ static double error_of(MPI_Comm comm, const double *cells, long steps)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     long all = (long)size * CELLS;
-    double *old = malloc(sizeof(double) * (size_t)(all + 2)), *new = malloc(sizeof(double) * (size_t)(all + 2)), worst = 0;
+    double *old = malloc(sizeof(double) * (size_t)(all + 2)),
+           *new = malloc(sizeof(double) * (size_t)(all + 2)), worst = 0;
     for (long cell = 0; cell < all; cell++)
         old[cell + 1] = first_value(cell);
     for (long step = 0; step < steps; step++) {

@@ -96,7 +96,8 @@ int main(int argc, char **argv)
                 break;
             meanwhile += repair(&comm, &part, rank, size, pieces);
         }
-        printf("rank %d of %d: pi is %.7f, %ld pieces done during repairs\n", rank, size, area, meanwhile);
+        printf("rank %d of %d: pi is %.7f, %ld pieces done during repairs\n", rank, size, area,
+               meanwhile);
     }
     MPI_Finalize();
     return 0;

@@ -36,7 +36,8 @@ static int compute(MPI_Comm comm)
     MPI_Comm_size(comm, &size);
     nanosleep(&nap, NULL);
     int left = (rank + size - 1) % size, right = (rank + 1) % size;
-    int code = MPI_Sendrecv(&own.token, 1, MPI_LONG, right, 0, &got, 1, MPI_LONG, left, 0, comm, MPI_STATUS_IGNORE);
+    int code = MPI_Sendrecv(&own.token, 1, MPI_LONG, right, 0, &got, 1, MPI_LONG, left, 0, comm,
+                            MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS)
         return code;
     own.token = got + 1;

@@ -36,7 +36,8 @@ static int dies(MPI_Comm comm, long step, long steps, long deaths, long died)
 
 int main(int argc, char **argv)
 {
-    long steps = argc > 1 ? atol(argv[1]) : 300, deaths = argc > 2 ? atol(argv[2]) : 5, died = 0, count = 0;
+    long steps = argc > 1 ? atol(argv[1]) : 300, deaths = argc > 2 ? atol(argv[2]) : 5, died = 0,
+         count = 0;
     int64_t step = 0;
     MPI_Comm comm;
     MPI_Init(&argc, &argv);
@@ -54,7 +55,8 @@ int main(int argc, char **argv)
             /* A new spare for each that is gone, before the work goes on. */
             if (code == MPI_SUCCESS && RF_Spares() == 0) {
                 int refilled = RF_Refill(&comm);
-                if (refilled != RF_ERR_UNPROTECTED) /* which has been said: it goes on as long as there are spares */
+                /* That has been said: it goes on as long as there are spares. */
+                if (refilled != RF_ERR_UNPROTECTED)
                     code = refilled;
             }
             for (; code == MPI_SUCCESS && step < steps; step++) {

@@ -49,8 +49,8 @@ extern "C" {
 
 /* Codes beside MPI's own; no MPI error class is negative. */
 enum {
-    RF_ERR_NO_SPARE = -101,    /* no spare is left for a failed rank, and the job is to stop then */
-    RF_ERR_DATA_LOST = -102,   /* a rank's checkpoint went down with all processes that held it */
+    RF_ERR_NO_SPARE = -101,  /* no spare is left for a failed rank, and the job is to stop then */
+    RF_ERR_DATA_LOST = -102, /* a rank's checkpoint went down with all processes that held it */
     RF_ERR_NO_CHECKPOINT = -103, /* there is no complete version to go back to */
     RF_ERR_UNPROTECTED = -104, /* this MPI cannot recover, or was started without fault tolerance */
     RF_ERR_ARGUMENT = -105     /* wrong use; said on stderr */
@@ -62,7 +62,7 @@ enum {
 /* What a communicator that RF_Repair gave back is like. */
 enum {
     RF_SAME_SIZE = 0, /* every rank is there again, in the same order */
-    RF_SMALLER = 1    /* spares ran out and the job goes on with fewer ranks, in the old order without the lost ones */
+    RF_SMALLER = 1    /* spares ran out: fewer ranks, in the old order without the lost ones */
 };
 
 /* Splits the processes of MPI_COMM_WORLD into ranks and spares. All processes of the world must call it, once, after MPI_Init.
@@ -181,12 +181,16 @@ RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request
  * [out] made   valid when the request has ended; MPI_COMM_NULL after an error
  *
  * MPI_SUCCESS; MPI_ERR_COMM on an intercommunicator; MPI_ERR_UNSUPPORTED_OPERATION on an MPI other than Open MPI 5. */
-RF_API int MPIX_Comm_ispawn(const char *command, char *words[], int count, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made,
-                            int codes[], MPI_Request *request);
-RF_API int MPIX_Comm_ispawn_multiple(int kinds, char *commands[], char **words[], const int counts[], const MPI_Info infos[], int root,
-                                     MPI_Comm comm, MPI_Comm *made, int codes[], MPI_Request *request);
-RF_API int MPIX_Comm_iconnect(const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made, MPI_Request *request);
-RF_API int MPIX_Comm_iaccept(const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made, MPI_Request *request);
+RF_API int MPIX_Comm_ispawn(const char *command, char *words[], int count, MPI_Info info, int root,
+                            MPI_Comm comm, MPI_Comm *made, int codes[], MPI_Request *request);
+RF_API int MPIX_Comm_ispawn_multiple(int kinds, char *commands[], char **words[],
+                                     const int counts[], const MPI_Info infos[], int root,
+                                     MPI_Comm comm, MPI_Comm *made, int codes[],
+                                     MPI_Request *request);
+RF_API int MPIX_Comm_iconnect(const char *port, MPI_Info info, int root, MPI_Comm comm,
+                              MPI_Comm *made, MPI_Request *request);
+RF_API int MPIX_Comm_iaccept(const char *port, MPI_Info info, int root, MPI_Comm comm,
+                             MPI_Comm *made, MPI_Request *request);
 
 #ifdef __cplusplus
 }

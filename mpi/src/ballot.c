@@ -14,9 +14,9 @@ struct ballot {
     /* Calls that count here, twice, and whether calls are followed by barriers no more, since the agreement is under way: in one word,
      * so that a call counts, or is left to the agreement. */
     atomic_uint counted;
-    atomic_bool posted;     /* the agreement is under way */
-    bool has_ended;         /* it has ended: calls up to `last` count */
-    bool has_failed;        /* the call after `last` has been told of */
+    atomic_bool posted; /* the agreement is under way */
+    bool has_ended;     /* it has ended: calls up to `last` count */
+    bool has_failed;    /* the call after `last` has been told of */
     unsigned last;
     int votes;
     MPI_Request agreement;
@@ -111,7 +111,8 @@ static bool decide(struct ballot *ballot)
 static bool count_call(struct ballot *ballot)
 {
     unsigned before = atomic_load_explicit(&ballot->counted, memory_order_relaxed);
-    return !(before & JOINED) && atomic_compare_exchange_strong(&ballot->counted, &before, before + CALL);
+    return !(before & JOINED) &&
+           atomic_compare_exchange_strong(&ballot->counted, &before, before + CALL);
 }
 
 int confirm(struct ballot *ballot, int code)

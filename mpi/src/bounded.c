@@ -42,7 +42,8 @@ double step_limit_s(void)
 static void give_up(void)
 {
     int stack_signal = SIGRTMIN + 6;
-    say("`%s` took longer than %.0f s (RUNFLAT_STEP_LIMIT_S); the stack is:", running, step_limit_s());
+    say("`%s` took longer than %.0f s (RUNFLAT_STEP_LIMIT_S); the stack is:", running,
+        step_limit_s());
     signal(stack_signal, print_stack);
     pthread_kill(runner, stack_signal);
     sleep(1);

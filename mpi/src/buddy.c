@@ -10,8 +10,10 @@ void begin_buddies(struct buddies *buddies, const struct ring *ring, int64_t ver
     if (ring->shift == 0)
         return;
     buddies->own_bytes = find_copy(ring->number[ring->own], version)->bytes;
-    receive_bytes(&buddies->flight, &buddies->other_bytes, sizeof buddies->other_bytes, partner(ring, ring->own, -1), TAG);
-    send_bytes(&buddies->flight, &buddies->own_bytes, sizeof buddies->own_bytes, partner(ring, ring->own, 1), TAG);
+    receive_bytes(&buddies->flight, &buddies->other_bytes, sizeof buddies->other_bytes,
+                  partner(ring, ring->own, -1), TAG);
+    send_bytes(&buddies->flight, &buddies->own_bytes, sizeof buddies->own_bytes,
+               partner(ring, ring->own, 1), TAG);
 }
 
 /* Sizes are known. */
@@ -19,10 +21,13 @@ static void exchange(struct buddies *buddies)
 {
     const struct ring *ring = buddies->ring;
     int to = partner(ring, ring->own, 1), from = partner(ring, ring->own, -1);
-    buddies->transfers[0] = (struct transfer){ring->number[ring->own], ring->own, to, buddies->own_bytes};
-    buddies->transfers[1] = (struct transfer){ring->number[from], from, ring->own, buddies->other_bytes};
+    buddies->transfers[0] =
+        (struct transfer){ring->number[ring->own], ring->own, to, buddies->own_bytes};
+    buddies->transfers[1] =
+        (struct transfer){ring->number[from], from, ring->own, buddies->other_bytes};
     buddies->sized = true;
-    begin_carrying(&buddies->flight, ring->comm, ring->own, buddies->version, 2, buddies->transfers);
+    begin_carrying(&buddies->flight, ring->comm, ring->own, buddies->version, 2,
+                   buddies->transfers);
 }
 
 bool advance_buddies(struct buddies *buddies)

@@ -8,13 +8,17 @@
 #include <string.h>
 
 /* As Open MPI 5.0 exports them; other versions may differ, see `can_build`. */
-__attribute__((weak)) int ompi_comm_set_nb(MPI_Comm *made, MPI_Comm parent, int size, int *ranks, int remote_size,
-                                           int *remote_ranks, void *attributes, MPI_Errhandler handler, MPI_Group group,
-                                           MPI_Group remote_group, uint32_t flags, MPI_Request *request);
-__attribute__((weak)) int ompi_comm_nextcid_nb(MPI_Comm made, MPI_Comm parent, MPI_Comm bridge, const void *first,
-                                               const void *second, bool send_first, int mode, MPI_Request *request);
-__attribute__((weak)) int ompi_comm_activate_nb(MPI_Comm *made, MPI_Comm parent, MPI_Comm bridge, const void *first,
-                                                const void *second, bool send_first, int mode, MPI_Request *request);
+__attribute__((weak)) int ompi_comm_set_nb(MPI_Comm *made, MPI_Comm parent, int size, int *ranks,
+                                           int remote_size, int *remote_ranks, void *attributes,
+                                           MPI_Errhandler handler, MPI_Group group,
+                                           MPI_Group remote_group, uint32_t flags,
+                                           MPI_Request *request);
+__attribute__((weak)) int ompi_comm_nextcid_nb(MPI_Comm made, MPI_Comm parent, MPI_Comm bridge,
+                                               const void *first, const void *second,
+                                               bool send_first, int mode, MPI_Request *request);
+__attribute__((weak)) int ompi_comm_activate_nb(MPI_Comm *made, MPI_Comm parent, MPI_Comm bridge,
+                                                const void *first, const void *second,
+                                                bool send_first, int mode, MPI_Request *request);
 
 /* Open MPI 5.0's mode of these steps for an intracommunicator, by agreements. */
 enum { INTRA_FT = 0x800 };
@@ -24,7 +28,8 @@ bool can_build(void)
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
     PMPI_Get_library_version(version, &length);
-    return strstr(version, "Open MPI v5.0.") && ompi_comm_set_nb && ompi_comm_nextcid_nb && ompi_comm_activate_nb;
+    return strstr(version, "Open MPI v5.0.") && ompi_comm_set_nb && ompi_comm_nextcid_nb &&
+           ompi_comm_activate_nb;
 }
 
 int begin_build(struct build *build, MPI_Comm parent, MPI_Group group)
@@ -33,7 +38,8 @@ int begin_build(struct build *build, MPI_Comm parent, MPI_Group group)
     *build = (struct build){parent, MPI_COMM_NULL, NULL, GROUPING};
     PMPI_Comm_get_errhandler(parent, &handler);
     begin_making();
-    int code = ompi_comm_set_nb(&build->made, parent, 0, NULL, 0, NULL, NULL, handler, group, NULL, 0, &build->step);
+    int code = ompi_comm_set_nb(&build->made, parent, 0, NULL, 0, NULL, NULL, handler, group, NULL,
+                                0, &build->step);
     PMPI_Errhandler_free(&handler);
     /* Nothing to wait for. */
     if (!build->step)
@@ -49,11 +55,13 @@ static int begin_next(struct build *build)
 {
     if (build->stage == GROUPING) {
         build->stage = NUMBERING;
-        return ompi_comm_nextcid_nb(build->made, build->parent, NULL, NULL, NULL, false, INTRA_FT, &build->step);
+        return ompi_comm_nextcid_nb(build->made, build->parent, NULL, NULL, NULL, false, INTRA_FT,
+                                    &build->step);
     }
     if (build->stage == NUMBERING) {
         build->stage = ACTIVATING;
-        return ompi_comm_activate_nb(&build->made, build->parent, NULL, NULL, NULL, true, INTRA_FT, &build->step);
+        return ompi_comm_activate_nb(&build->made, build->parent, NULL, NULL, NULL, true, INTRA_FT,
+                                     &build->step);
     }
     build->stage = BUILT;
     return MPI_SUCCESS;

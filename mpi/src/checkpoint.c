@@ -77,7 +77,8 @@ enum { TAG = 32002 };
 static void begin_round(struct confirmation *own)
 {
     const struct ring *ring = own->ring;
-    receive_bytes(&own->flight, &own->in, 1, (ring->own - own->distance + ring->size) % ring->size, TAG);
+    receive_bytes(&own->flight, &own->in, 1, (ring->own - own->distance + ring->size) % ring->size,
+                  TAG);
     send_bytes(&own->flight, &own->out, 1, (ring->own + own->distance) % ring->size, TAG);
 }
 
@@ -172,7 +173,8 @@ static bool advance(struct work *work)
         own->stage = CONFIRMING;
         return false;
     case CONFIRMING:
-        return advance_confirmation(&own->confirmation, &own->good) && end_background(own, own->good);
+        return advance_confirmation(&own->confirmation, &own->good) &&
+               end_background(own, own->good);
     }
     return true;
 }
@@ -189,7 +191,8 @@ RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request)
     struct background *own = calloc(1, sizeof *own);
     if (!own)
         return MPI_ERR_NO_MEM;
-    *own = (struct background){.version = version, .begin = wall_s(), .ring = open_ring(side_of_job())};
+    *own = (struct background){
+        .version = version, .begin = wall_s(), .ring = open_ring(side_of_job())};
     own->work = (struct work){.owner = rf.world, .advance = advance};
     if (!begin_version(&own->ring, version)) {
         close_ring(&own->ring);

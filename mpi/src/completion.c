@@ -45,22 +45,22 @@ static int end_look(struct looked_at look, int code)
 }
 
 /* Repeats CALL, which looks at `list` and sets DONE, until that is true or an error comes. */
-#define UNTIL(DONE, CALL, COUNT, REQUESTS)                                                                                \
-    struct looked_at look = begin_look(COUNT, REQUESTS);                                                                  \
-    MPI_Request *list = look.others ? look.others : look.own;                                                             \
-    int code = MPI_SUCCESS;                                                                                               \
-    (void)list;                                                                                                           \
-    while (code == MPI_SUCCESS && !(DONE)) {                                                                              \
-        do_others();                                                                                                      \
-        code = CALL;                                                                                                      \
-    }                                                                                                                     \
+#define UNTIL(DONE, CALL, COUNT, REQUESTS)                    \
+    struct looked_at look = begin_look(COUNT, REQUESTS);      \
+    MPI_Request *list = look.others ? look.others : look.own; \
+    int code = MPI_SUCCESS;                                   \
+    (void)list;                                               \
+    while (code == MPI_SUCCESS && !(DONE)) {                  \
+        do_others();                                          \
+        code = CALL;                                          \
+    }                                                         \
     return end_look(look, code)
 
 /* Makes CALL, which looks at `list`, once. */
-#define ONCE(CALL, COUNT, REQUESTS)                                                                                       \
-    struct looked_at look = begin_look(COUNT, REQUESTS);                                                                  \
-    MPI_Request *list = look.others ? look.others : look.own;                                                             \
-    do_others();                                                                                                          \
+#define ONCE(CALL, COUNT, REQUESTS)                           \
+    struct looked_at look = begin_look(COUNT, REQUESTS);      \
+    MPI_Request *list = look.others ? look.others : look.own; \
+    do_others();                                              \
     return end_look(look, CALL)
 
 int wait_watching(MPI_Request *request, MPI_Status *status)
@@ -90,7 +90,8 @@ EXPORTED int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Stat
     UNTIL(done, PMPI_Testany(count, list, index, &done, status), count, requests);
 }
 
-EXPORTED int MPI_Waitsome(int count, MPI_Request requests[], int *ended, int indices[], MPI_Status statuses[])
+EXPORTED int MPI_Waitsome(int count, MPI_Request requests[], int *ended, int indices[],
+                          MPI_Status statuses[])
 {
     if (goes_straight())
         return PMPI_Waitsome(count, requests, ended, indices, statuses);
@@ -112,14 +113,16 @@ EXPORTED int MPI_Testall(int count, MPI_Request requests[], int *done, MPI_Statu
     ONCE(PMPI_Testall(count, list, done, statuses), count, requests);
 }
 
-EXPORTED int MPI_Testany(int count, MPI_Request requests[], int *index, int *done, MPI_Status *status)
+EXPORTED int MPI_Testany(int count, MPI_Request requests[], int *index, int *done,
+                         MPI_Status *status)
 {
     if (goes_straight())
         return PMPI_Testany(count, requests, index, done, status);
     ONCE(PMPI_Testany(count, list, index, done, status), count, requests);
 }
 
-EXPORTED int MPI_Testsome(int count, MPI_Request requests[], int *ended, int indices[], MPI_Status statuses[])
+EXPORTED int MPI_Testsome(int count, MPI_Request requests[], int *ended, int indices[],
+                          MPI_Status statuses[])
 {
     if (goes_straight())
         return PMPI_Testsome(count, requests, ended, indices, statuses);

@@ -48,7 +48,8 @@ void keep_copies(int64_t version, int first, int second)
 {
     for (int at = 0; at < COPIES_MAX; at++) {
         struct copy *copy = &copies[at];
-        if (copy->rank >= 0 && (copy->version != version || (copy->rank != first && copy->rank != second)))
+        if (copy->rank >= 0 &&
+            (copy->version != version || (copy->rank != first && copy->rank != second)))
             drop_copy(copy);
     }
 }

@@ -64,7 +64,8 @@ struct joining {
  * of theirs would go by the same names as of these. */
 static MPI_Info with_library(MPI_Info info)
 {
-    static const char *const names[] = {"LD_PRELOAD", "RUNFLAT_POLICY_LIBRARY", "RUNFLAT_STEP_LIMIT_S", "RUNFLAT_STOPPED_S"};
+    static const char *const names[] = {"LD_PRELOAD", "RUNFLAT_POLICY_LIBRARY",
+                                        "RUNFLAT_STEP_LIMIT_S", "RUNFLAT_STOPPED_S"};
     char environment[MPI_MAX_INFO_VAL] = "";
     char spawner[SPAWNER_MAX];
     int there = 0;
@@ -77,11 +78,13 @@ static MPI_Info with_library(MPI_Info info)
     PMPI_Info_get(made, "PMIX_ENVAR", MPI_MAX_INFO_VAL - 1, environment, &there);
     length = strlen(environment);
     write_spawner(spawner);
-    length += (size_t)snprintf(environment + length, sizeof environment - length, "%s%s", length ? "\n" : "", spawner);
+    length += (size_t)snprintf(environment + length, sizeof environment - length, "%s%s",
+                               length ? "\n" : "", spawner);
     for (size_t at = 0; at < sizeof names / sizeof *names && length < sizeof environment; at++) {
         const char *value = getenv(names[at]);
         if (value)
-            length += (size_t)snprintf(environment + length, sizeof environment - length, "\n%s=%s", names[at], value);
+            length += (size_t)snprintf(environment + length, sizeof environment - length, "\n%s=%s",
+                                       names[at], value);
     }
     if (length < sizeof environment)
         PMPI_Info_set(made, "PMIX_ENVAR", environment);
@@ -91,7 +94,8 @@ static MPI_Info with_library(MPI_Info info)
 static int make_spawn(const struct wish *wish, MPI_Comm comm, MPI_Comm *made)
 {
     MPI_Info info = with_library(wish->info);
-    int code = PMPI_Comm_spawn(wish->command, wish->words, wish->count, info, wish->root, comm, made, wish->codes);
+    int code = PMPI_Comm_spawn(wish->command, wish->words, wish->count, info, wish->root, comm,
+                               made, wish->codes);
     PMPI_Info_free(&info);
     return code;
 }
@@ -110,7 +114,8 @@ static int make_spawns(const struct wish *wish, MPI_Comm comm, MPI_Comm *made)
     }
     for (int at = 0; at < kinds; at++)
         infos[at] = with_library(wish->infos[at]);
-    int code = PMPI_Comm_spawn_multiple(wish->kinds, wish->commands, wish->all_words, wish->counts, infos, wish->root, comm, made, wish->codes);
+    int code = PMPI_Comm_spawn_multiple(wish->kinds, wish->commands, wish->all_words, wish->counts,
+                                        infos, wish->root, comm, made, wish->codes);
     for (int at = 0; at < kinds; at++)
         PMPI_Info_free(&infos[at]);
     free(infos);
@@ -129,24 +134,26 @@ static int make_acceptance(const struct wish *wish, MPI_Comm comm, MPI_Comm *mad
 
 /* Open MPI looks for a context identifier by these two, and does so again and again, with a line on stderr each time, when they fail
  * after they have begun: they do not begin any more. */
-#define BEGINS_UNLESS_REVOKED(NAME, COMM, PARAMETERS, ...)          \
-    EXPORTED int NAME PARAMETERS                                    \
-    {                                                               \
-        static int(*next) PARAMETERS;                               \
-        if (!next)                                                  \
-            *(void **)&next = dlsym(RTLD_NEXT, #NAME);              \
-        if (is_any_interrupted() && is_revoked(COMM))                    \
-            return MPIX_ERR_REVOKED;                                \
-        return next(__VA_ARGS__);                                   \
+#define BEGINS_UNLESS_REVOKED(NAME, COMM, PARAMETERS, ...) \
+    EXPORTED int NAME PARAMETERS                           \
+    {                                                      \
+        static int(*next) PARAMETERS;                      \
+        if (!next)                                         \
+            *(void **)&next = dlsym(RTLD_NEXT, #NAME);     \
+        if (is_any_interrupted() && is_revoked(COMM))      \
+            return MPIX_ERR_REVOKED;                       \
+        return next(__VA_ARGS__);                          \
     }
 
 BEGINS_UNLESS_REVOKED(ompi_coll_libnbc_ibcast, comm,
-                      (void *data, size_t count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, void *module),
+                      (void *data, size_t count, MPI_Datatype type, int root, MPI_Comm comm,
+                       MPI_Request *request, void *module),
                       data, count, type, root, comm, request, module)
 
 BEGINS_UNLESS_REVOKED(ompi_coll_libnbc_ireduce, comm,
-                      (const void *data, void *result, size_t count, MPI_Datatype type, MPI_Op operation, int root, MPI_Comm comm,
-                       MPI_Request *request, void *module),
+                      (const void *data, void *result, size_t count, MPI_Datatype type,
+                       MPI_Op operation, int root, MPI_Comm comm, MPI_Request *request,
+                       void *module),
                       data, result, count, type, operation, root, comm, request, module)
 
 /* In the fiber. */
@@ -312,29 +319,48 @@ static int wait_for(int code, MPI_Request *request)
     return code == MPI_SUCCESS ? wait_watching(request, MPI_STATUS_IGNORE) : code;
 }
 
-EXPORTED int MPIX_Comm_ispawn(const char *command, char *words[], int count, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made,
-                            int codes[], MPI_Request *request)
+EXPORTED int MPIX_Comm_ispawn(const char *command, char *words[], int count, MPI_Info info,
+                              int root, MPI_Comm comm, MPI_Comm *made, int codes[],
+                              MPI_Request *request)
 {
-    struct wish wish = {.make = make_spawn, .command = command, .words = words, .count = count, .codes = codes, .info = info, .root = root};
+    struct wish wish = {.make = make_spawn,
+                        .command = command,
+                        .words = words,
+                        .count = count,
+                        .codes = codes,
+                        .info = info,
+                        .root = root};
     return post(wish, comm, made, request);
 }
 
-EXPORTED int MPIX_Comm_ispawn_multiple(int kinds, char *commands[], char **words[], const int counts[], const MPI_Info infos[], int root,
-                                     MPI_Comm comm, MPI_Comm *made, int codes[], MPI_Request *request)
+EXPORTED int MPIX_Comm_ispawn_multiple(int kinds, char *commands[], char **words[],
+                                       const int counts[], const MPI_Info infos[], int root,
+                                       MPI_Comm comm, MPI_Comm *made, int codes[],
+                                       MPI_Request *request)
 {
-    struct wish wish = {.make = make_spawns, .kinds = kinds, .commands = commands, .all_words = words, .counts = counts, .infos = infos,
-                        .codes = codes, .root = root};
+    struct wish wish = {.make = make_spawns,
+                        .kinds = kinds,
+                        .commands = commands,
+                        .all_words = words,
+                        .counts = counts,
+                        .infos = infos,
+                        .codes = codes,
+                        .root = root};
     return post(wish, comm, made, request);
 }
 
-EXPORTED int MPIX_Comm_iconnect(const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
+EXPORTED int MPIX_Comm_iconnect(const char *port, MPI_Info info, int root, MPI_Comm comm,
+                                MPI_Comm *made, MPI_Request *request)
 {
-    return post((struct wish){.make = make_connection, .port = port, .info = info, .root = root}, comm, made, request);
+    return post((struct wish){.make = make_connection, .port = port, .info = info, .root = root},
+                comm, made, request);
 }
 
-EXPORTED int MPIX_Comm_iaccept(const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
+EXPORTED int MPIX_Comm_iaccept(const char *port, MPI_Info info, int root, MPI_Comm comm,
+                               MPI_Comm *made, MPI_Request *request)
 {
-    return post((struct wish){.make = make_acceptance, .port = port, .info = info, .root = root}, comm, made, request);
+    return post((struct wish){.make = make_acceptance, .port = port, .info = info, .root = root},
+                comm, made, request);
 }
 
 /* Whether a call that waits is better made as a request. */
@@ -343,25 +369,31 @@ static bool is_guarded(MPI_Comm comm)
     return rf.ready && !is_between(comm) && can_build();
 }
 
-EXPORTED int MPI_Comm_spawn(const char *command, char *words[], int count, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made,
-                          int codes[])
+EXPORTED int MPI_Comm_spawn(const char *command, char *words[], int count, MPI_Info info, int root,
+                            MPI_Comm comm, MPI_Comm *made, int codes[])
 {
     MPI_Request request;
     if (!is_guarded(comm))
         return PMPI_Comm_spawn(command, words, count, info, root, comm, made, codes);
-    return wait_for(MPIX_Comm_ispawn(command, words, count, info, root, comm, made, codes, &request), &request);
+    return wait_for(
+        MPIX_Comm_ispawn(command, words, count, info, root, comm, made, codes, &request), &request);
 }
 
-EXPORTED int MPI_Comm_spawn_multiple(int kinds, char *commands[], char **words[], const int counts[], const MPI_Info infos[], int root,
-                                   MPI_Comm comm, MPI_Comm *made, int codes[])
+EXPORTED int MPI_Comm_spawn_multiple(int kinds, char *commands[], char **words[],
+                                     const int counts[], const MPI_Info infos[], int root,
+                                     MPI_Comm comm, MPI_Comm *made, int codes[])
 {
     MPI_Request request;
     if (!is_guarded(comm))
-        return PMPI_Comm_spawn_multiple(kinds, commands, words, counts, infos, root, comm, made, codes);
-    return wait_for(MPIX_Comm_ispawn_multiple(kinds, commands, words, counts, infos, root, comm, made, codes, &request), &request);
+        return PMPI_Comm_spawn_multiple(kinds, commands, words, counts, infos, root, comm, made,
+                                        codes);
+    return wait_for(MPIX_Comm_ispawn_multiple(kinds, commands, words, counts, infos, root, comm,
+                                              made, codes, &request),
+                    &request);
 }
 
-EXPORTED int MPI_Comm_connect(const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made)
+EXPORTED int MPI_Comm_connect(const char *port, MPI_Info info, int root, MPI_Comm comm,
+                              MPI_Comm *made)
 {
     MPI_Request request;
     if (!is_guarded(comm))
@@ -369,7 +401,8 @@ EXPORTED int MPI_Comm_connect(const char *port, MPI_Info info, int root, MPI_Com
     return wait_for(MPIX_Comm_iconnect(port, info, root, comm, made, &request), &request);
 }
 
-EXPORTED int MPI_Comm_accept(const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made)
+EXPORTED int MPI_Comm_accept(const char *port, MPI_Info info, int root, MPI_Comm comm,
+                             MPI_Comm *made)
 {
     MPI_Request request;
     if (!is_guarded(comm))

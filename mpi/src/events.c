@@ -38,7 +38,8 @@ static void write_line(const char *event, double ms, const char *field, long val
     if (event_file() < 0)
         return;
     char line[256];
-    int length = snprintf(line, sizeof line, "{\"t\": %.6f, \"rank\": %d, \"event\": \"%s\"", wall_s(), rf.rank, event);
+    int length = snprintf(line, sizeof line, "{\"t\": %.6f, \"rank\": %d, \"event\": \"%s\"",
+                          wall_s(), rf.rank, event);
     if (ms >= 0)
         length += snprintf(line + length, sizeof line - length, ", \"ms\": %.3f", ms);
     if (field)

@@ -68,7 +68,8 @@ static char state_at(const struct place *place)
 void write_spawner(char variable[SPAWNER_MAX])
 {
     struct place own = place_here();
-    snprintf(variable, SPAWNER_MAX, SPAWNER "=%" PRIx64 " %d %" PRIu64, own.host, (int)own.pid, own.started);
+    snprintf(variable, SPAWNER_MAX, SPAWNER "=%" PRIx64 " %d %" PRIu64, own.host, (int)own.pid,
+             own.started);
 }
 
 bool is_spawner_there(void)
@@ -76,7 +77,8 @@ bool is_spawner_there(void)
     const char *text = getenv(SPAWNER);
     struct place spawner = {0};
     int pid = 0;
-    if (!text || sscanf(text, "%" SCNx64 " %d %" SCNu64, &spawner.host, &pid, &spawner.started) != 3)
+    if (!text ||
+        sscanf(text, "%" SCNx64 " %d %" SCNu64, &spawner.host, &pid, &spawner.started) != 3)
         return true;
     spawner.pid = pid;
     return spawner.host != place_here().host || state_at(&spawner);

@@ -144,8 +144,8 @@ static bool make_stack(struct fiber *fiber)
     if (fiber->stack) {
         spare_stack = NULL;
     } else {
-        void *place =
-            mmap(NULL, STACK + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+        void *place = mmap(NULL, STACK + GUARD, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
         if (place == MAP_FAILED)
             return false;
         mprotect(place, GUARD, PROT_NONE);
@@ -177,7 +177,8 @@ static bool may_begin(struct fiber *fiber)
     if (!opal_progress_register_lp || (living == 0 && opal_progress_register_lp(look) != 0))
         return false;
     living++;
-    if (fiber->threaded ? pthread_create(&fiber->thread, NULL, enter_thread, fiber) == 0 : make_stack(fiber))
+    if (fiber->threaded ? pthread_create(&fiber->thread, NULL, enter_thread, fiber) == 0
+                        : make_stack(fiber))
         return true;
     count_out();
     return false;
@@ -197,12 +198,14 @@ static struct fiber *start(struct fiber like)
 
 struct fiber *start_fiber(void (*body)(void *state), void *state)
 {
-    return start((struct fiber){.body = body, .state = state, .threaded = rf.threads == MPI_THREAD_MULTIPLE});
+    return start((struct fiber){
+        .body = body, .state = state, .threaded = rf.threads == MPI_THREAD_MULTIPLE});
 }
 
 struct fiber *start_helper(void (*body)(void *state), void *state)
 {
-    return start((struct fiber){.body = body, .state = state, .is_helper = true, .deadline = wall_s() + step_limit_s()});
+    return start((struct fiber){
+        .body = body, .state = state, .is_helper = true, .deadline = wall_s() + step_limit_s()});
 }
 
 bool is_any_alive(void)

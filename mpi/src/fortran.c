@@ -9,8 +9,9 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 /* Where Open MPI's constants are that Fortran knows as places; of an MPI without Fortran there are none. */
-extern MPI_Fint mpi_fortran_bottom_ __attribute__((weak)), mpi_fortran_in_place_ __attribute__((weak)),
-    mpi_fortran_status_ignore_ __attribute__((weak)), mpi_fortran_statuses_ignore_ __attribute__((weak));
+extern MPI_Fint mpi_fortran_bottom_ __attribute__((weak)),
+    mpi_fortran_in_place_ __attribute__((weak)), mpi_fortran_status_ignore_ __attribute__((weak)),
+    mpi_fortran_statuses_ignore_ __attribute__((weak));
 
 /* A buffer. */
 static void *at(void *place)
@@ -54,9 +55,12 @@ struct requests {
 
 static struct requests requests_at(int count, MPI_Fint *fortran, MPI_Fint *statuses)
 {
-    bool ignored = !statuses || (&mpi_fortran_statuses_ignore_ && statuses == &mpi_fortran_statuses_ignore_);
-    struct requests made = {count, fortran, ignored ? NULL : statuses, malloc(sizeof(MPI_Request) * (size_t)(count + 1)),
-                            ignored ? MPI_STATUSES_IGNORE : calloc((size_t)(count + 1), sizeof(MPI_Status))};
+    bool ignored =
+        !statuses || (&mpi_fortran_statuses_ignore_ && statuses == &mpi_fortran_statuses_ignore_);
+    struct requests made = {count, fortran, ignored ? NULL : statuses,
+                            malloc(sizeof(MPI_Request) * (size_t)(count + 1)),
+                            ignored ? MPI_STATUSES_IGNORE
+                                    : calloc((size_t)(count + 1), sizeof(MPI_Status))};
     for (int one = 0; one < count; one++)
         made.own[one] = PMPI_Request_f2c(fortran[one]);
     return made;
@@ -69,7 +73,8 @@ static int give_requests(struct requests *requests, int ended, int code)
         requests->fortran[one] = PMPI_Request_c2f(requests->own[one]);
     for (int one = 0; one < ended && requests->fortran_statuses; one++)
         PMPI_Status_c2f(&requests->statuses[one],
-                        requests->fortran_statuses + one * (int)(sizeof(MPI_Status) / sizeof(MPI_Fint)));
+                        requests->fortran_statuses +
+                            one * (int)(sizeof(MPI_Status) / sizeof(MPI_Fint)));
     free(requests->own);
     if (requests->fortran_statuses)
         free(requests->statuses);
@@ -81,20 +86,20 @@ typedef MPI_Fint *fint;
 #define TYPE(one) PMPI_Type_f2c(*(one))
 #define OP PMPI_Op_f2c(*op)
 #define UNWRAP(...) __VA_ARGS__
-#define FORTRAN(NAME, PARAMETERS, ...)                                                                                    \
-    EXPORTED void mpi_##NAME##_(UNWRAP PARAMETERS, fint code)                                                             \
-    {                                                                                                                     \
-        *code = __VA_ARGS__;                                                                                              \
+#define FORTRAN(NAME, PARAMETERS, ...)                        \
+    EXPORTED void mpi_##NAME##_(UNWRAP PARAMETERS, fint code) \
+    {                                                         \
+        *code = __VA_ARGS__;                                  \
     }
 
 /* A call that makes a request, or a communicator. */
-#define MAKING(KIND, NAME, PARAMETERS, CALL, ...)                                                                         \
-    EXPORTED void mpi_##NAME##_(UNWRAP PARAMETERS, fint made, fint code)                                                  \
-    {                                                                                                                     \
-        KIND own;                                                                                                         \
-        *code = CALL(__VA_ARGS__, &own);                                                                                  \
-        if (*code == MPI_SUCCESS)                                                                                         \
-            *made = P##KIND##_c2f(own);                                                                                   \
+#define MAKING(KIND, NAME, PARAMETERS, CALL, ...)                        \
+    EXPORTED void mpi_##NAME##_(UNWRAP PARAMETERS, fint made, fint code) \
+    {                                                                    \
+        KIND own;                                                        \
+        *code = CALL(__VA_ARGS__, &own);                                 \
+        if (*code == MPI_SUCCESS)                                        \
+            *made = P##KIND##_c2f(own);                                  \
     }
 
 EXPORTED void mpi_init_(fint code)
@@ -173,7 +178,8 @@ EXPORTED void mpi_testany_(fint count, fint requests, fint index, fint done, fin
     count_from_one(*done ? 1 : 0, index);
 }
 
-EXPORTED void mpi_waitsome_(fint count, fint requests, fint ended, fint indices, fint statuses, fint code)
+EXPORTED void mpi_waitsome_(fint count, fint requests, fint ended, fint indices, fint statuses,
+                            fint code)
 {
     struct requests all = requests_at(*count, requests, statuses);
     *code = MPI_Waitsome(*count, all.own, ended, indices, all.statuses);
@@ -182,7 +188,8 @@ EXPORTED void mpi_waitsome_(fint count, fint requests, fint ended, fint indices,
     count_from_one(some, indices);
 }
 
-EXPORTED void mpi_testsome_(fint count, fint requests, fint ended, fint indices, fint statuses, fint code)
+EXPORTED void mpi_testsome_(fint count, fint requests, fint ended, fint indices, fint statuses,
+                            fint code)
 {
     struct requests all = requests_at(*count, requests, statuses);
     *code = MPI_Testsome(*count, all.own, ended, indices, all.statuses);
@@ -192,62 +199,81 @@ EXPORTED void mpi_testsome_(fint count, fint requests, fint ended, fint indices,
 }
 
 /* A blocking collective call and its non-blocking form. */
-#define COLLECTIVE(NAME, C_NAME, INAME, C_INAME, PARAMETERS, ...)                                                         \
-    FORTRAN(NAME, PARAMETERS, MPI_##C_NAME(__VA_ARGS__))                                                                  \
+#define COLLECTIVE(NAME, C_NAME, INAME, C_INAME, PARAMETERS, ...) \
+    FORTRAN(NAME, PARAMETERS, MPI_##C_NAME(__VA_ARGS__))          \
     MAKING(MPI_Request, INAME, PARAMETERS, MPI_##C_INAME, __VA_ARGS__)
 
 COLLECTIVE(barrier, Barrier, ibarrier, Ibarrier, (fint comm), COMM)
-COLLECTIVE(bcast, Bcast, ibcast, Ibcast, (void *buffer, fint count, fint type, fint root, fint comm), at(buffer), *count,
+COLLECTIVE(bcast, Bcast, ibcast, Ibcast,
+           (void *buffer, fint count, fint type, fint root, fint comm), at(buffer), *count,
            TYPE(type), *root, COMM)
 COLLECTIVE(gather, Gather, igather, Igather,
-           (void *out, fint out_count, fint out_type, void *in, fint in_count, fint in_type, fint root, fint comm), at(out),
-           *out_count, TYPE(out_type), at(in), *in_count, TYPE(in_type), *root, COMM)
+           (void *out, fint out_count, fint out_type, void *in, fint in_count, fint in_type,
+            fint root, fint comm),
+           at(out), *out_count, TYPE(out_type), at(in), *in_count, TYPE(in_type), *root, COMM)
 COLLECTIVE(scatter, Scatter, iscatter, Iscatter,
-           (void *out, fint out_count, fint out_type, void *in, fint in_count, fint in_type, fint root, fint comm), at(out),
-           *out_count, TYPE(out_type), at(in), *in_count, TYPE(in_type), *root, COMM)
+           (void *out, fint out_count, fint out_type, void *in, fint in_count, fint in_type,
+            fint root, fint comm),
+           at(out), *out_count, TYPE(out_type), at(in), *in_count, TYPE(in_type), *root, COMM)
 COLLECTIVE(gatherv, Gatherv, igatherv, Igatherv,
-           (void *out, fint out_count, fint out_type, void *in, fint in_counts, fint places, fint in_type, fint root, fint comm),
-           at(out), *out_count, TYPE(out_type), at(in), in_counts, places, TYPE(in_type), *root, COMM)
+           (void *out, fint out_count, fint out_type, void *in, fint in_counts, fint places,
+            fint in_type, fint root, fint comm),
+           at(out), *out_count, TYPE(out_type), at(in), in_counts, places, TYPE(in_type), *root,
+           COMM)
 COLLECTIVE(scatterv, Scatterv, iscatterv, Iscatterv,
-           (void *out, fint out_counts, fint places, fint out_type, void *in, fint in_count, fint in_type, fint root, fint comm),
-           at(out), out_counts, places, TYPE(out_type), at(in), *in_count, TYPE(in_type), *root, COMM)
+           (void *out, fint out_counts, fint places, fint out_type, void *in, fint in_count,
+            fint in_type, fint root, fint comm),
+           at(out), out_counts, places, TYPE(out_type), at(in), *in_count, TYPE(in_type), *root,
+           COMM)
 COLLECTIVE(allgather, Allgather, iallgather, Iallgather,
-           (void *out, fint out_count, fint out_type, void *in, fint in_count, fint in_type, fint comm), at(out), *out_count,
-           TYPE(out_type), at(in), *in_count, TYPE(in_type), COMM)
-COLLECTIVE(allgatherv, Allgatherv, iallgatherv, Iallgatherv,
-           (void *out, fint out_count, fint out_type, void *in, fint in_counts, fint places, fint in_type, fint comm), at(out),
-           *out_count, TYPE(out_type), at(in), in_counts, places, TYPE(in_type), COMM)
-COLLECTIVE(alltoall, Alltoall, ialltoall, Ialltoall,
-           (void *out, fint out_count, fint out_type, void *in, fint in_count, fint in_type, fint comm), at(out), *out_count,
-           TYPE(out_type), at(in), *in_count, TYPE(in_type), COMM)
-COLLECTIVE(alltoallv, Alltoallv, ialltoallv, Ialltoallv,
-           (void *out, fint out_counts, fint out_places, fint out_type, void *in, fint in_counts, fint in_places, fint in_type,
+           (void *out, fint out_count, fint out_type, void *in, fint in_count, fint in_type,
             fint comm),
-           at(out), out_counts, out_places, TYPE(out_type), at(in), in_counts, in_places, TYPE(in_type), COMM)
-COLLECTIVE(reduce, Reduce, ireduce, Ireduce, (void *out, void *in, fint count, fint type, fint op, fint root, fint comm),
-           at(out), at(in), *count, TYPE(type), OP, *root, COMM)
-COLLECTIVE(allreduce, Allreduce, iallreduce, Iallreduce, (void *out, void *in, fint count, fint type, fint op, fint comm),
-           at(out), at(in), *count, TYPE(type), OP, COMM)
-COLLECTIVE(scan, Scan, iscan, Iscan, (void *out, void *in, fint count, fint type, fint op, fint comm), at(out), at(in), *count,
-           TYPE(type), OP, COMM)
-COLLECTIVE(exscan, Exscan, iexscan, Iexscan, (void *out, void *in, fint count, fint type, fint op, fint comm), at(out), at(in),
+           at(out), *out_count, TYPE(out_type), at(in), *in_count, TYPE(in_type), COMM)
+COLLECTIVE(allgatherv, Allgatherv, iallgatherv, Iallgatherv,
+           (void *out, fint out_count, fint out_type, void *in, fint in_counts, fint places,
+            fint in_type, fint comm),
+           at(out), *out_count, TYPE(out_type), at(in), in_counts, places, TYPE(in_type), COMM)
+COLLECTIVE(alltoall, Alltoall, ialltoall, Ialltoall,
+           (void *out, fint out_count, fint out_type, void *in, fint in_count, fint in_type,
+            fint comm),
+           at(out), *out_count, TYPE(out_type), at(in), *in_count, TYPE(in_type), COMM)
+COLLECTIVE(alltoallv, Alltoallv, ialltoallv, Ialltoallv,
+           (void *out, fint out_counts, fint out_places, fint out_type, void *in, fint in_counts,
+            fint in_places, fint in_type, fint comm),
+           at(out), out_counts, out_places, TYPE(out_type), at(in), in_counts, in_places,
+           TYPE(in_type), COMM)
+COLLECTIVE(reduce, Reduce, ireduce, Ireduce,
+           (void *out, void *in, fint count, fint type, fint op, fint root, fint comm), at(out),
+           at(in), *count, TYPE(type), OP, *root, COMM)
+COLLECTIVE(allreduce, Allreduce, iallreduce, Iallreduce,
+           (void *out, void *in, fint count, fint type, fint op, fint comm), at(out), at(in),
+           *count, TYPE(type), OP, COMM)
+COLLECTIVE(scan, Scan, iscan, Iscan,
+           (void *out, void *in, fint count, fint type, fint op, fint comm), at(out), at(in),
+           *count, TYPE(type), OP, COMM)
+COLLECTIVE(exscan, Exscan, iexscan, Iexscan,
+           (void *out, void *in, fint count, fint type, fint op, fint comm), at(out), at(in),
            *count, TYPE(type), OP, COMM)
 COLLECTIVE(reduce_scatter, Reduce_scatter, ireduce_scatter, Ireduce_scatter,
-           (void *out, void *in, fint counts, fint type, fint op, fint comm), at(out), at(in), counts, TYPE(type), OP, COMM)
+           (void *out, void *in, fint counts, fint type, fint op, fint comm), at(out), at(in),
+           counts, TYPE(type), OP, COMM)
 COLLECTIVE(reduce_scatter_block, Reduce_scatter_block, ireduce_scatter_block, Ireduce_scatter_block,
-           (void *out, void *in, fint count, fint type, fint op, fint comm), at(out), at(in), *count, TYPE(type), OP, COMM)
+           (void *out, void *in, fint count, fint type, fint op, fint comm), at(out), at(in),
+           *count, TYPE(type), OP, COMM)
 
 MAKING(MPI_Comm, comm_dup, (fint comm), MPI_Comm_dup, COMM)
 MAKING(MPI_Comm, comm_split, (fint comm, fint color, fint key), MPI_Comm_split, COMM, *color, *key)
-MAKING(MPI_Comm, comm_split_type, (fint comm, fint type, fint key, fint info), MPI_Comm_split_type, COMM, *type, *key,
-       PMPI_Info_f2c(*info))
-MAKING(MPI_Comm, comm_create, (fint comm, fint group), MPI_Comm_create, COMM, PMPI_Group_f2c(*group))
-MAKING(MPI_Comm, cart_create, (fint comm, fint count, fint lengths, fint periodic, fint reorder), MPI_Cart_create, COMM, *count,
-       lengths, periodic, *reorder)
+MAKING(MPI_Comm, comm_split_type, (fint comm, fint type, fint key, fint info), MPI_Comm_split_type,
+       COMM, *type, *key, PMPI_Info_f2c(*info))
+MAKING(MPI_Comm, comm_create, (fint comm, fint group), MPI_Comm_create, COMM,
+       PMPI_Group_f2c(*group))
+MAKING(MPI_Comm, cart_create, (fint comm, fint count, fint lengths, fint periodic, fint reorder),
+       MPI_Cart_create, COMM, *count, lengths, periodic, *reorder)
 MAKING(MPI_Comm, cart_sub, (fint comm, fint kept), MPI_Cart_sub, COMM, kept)
 MAKING(MPI_Info, comm_get_info, (fint comm), MPI_Comm_get_info, COMM)
 
-FORTRAN(comm_set_errhandler, (fint comm, fint handler), MPI_Comm_set_errhandler(COMM, PMPI_Errhandler_f2c(*handler)))
+FORTRAN(comm_set_errhandler, (fint comm, fint handler),
+        MPI_Comm_set_errhandler(COMM, PMPI_Errhandler_f2c(*handler)))
 
 FORTRAN(comm_set_info, (fint comm, fint info), MPI_Comm_set_info(COMM, PMPI_Info_f2c(*info)))
 

@@ -49,13 +49,16 @@ static void kill_node(void)
     bool is_daemon, any;
     parent_of(daemon, "prted", &is_daemon);
     if (!is_daemon) {
-        say("RUNFLAT_KILL: rank %d runs on the host of mpirun, which would end with it; it is left out", rf.rank);
+        say("RUNFLAT_KILL: rank %d runs on the host of mpirun, which would end with it; it is left "
+            "out",
+            rf.rank);
         return;
     }
     DIR *processes = opendir("/proc");
     for (struct dirent *entry; processes && (entry = readdir(processes));) {
         pid_t process = isdigit((unsigned char)entry->d_name[0]) ? (pid_t)atoi(entry->d_name) : 0;
-        if (process && process != getpid() && found < SIBLINGS_MAX && parent_of(process, "", &any) == daemon)
+        if (process && process != getpid() && found < SIBLINGS_MAX &&
+            parent_of(process, "", &any) == daemon)
             siblings[found++] = process;
     }
     if (processes)
@@ -70,7 +73,8 @@ static void kill_node(void)
 static void *fire(void *argument)
 {
     struct injection *one = argument;
-    struct timespec nap = {(time_t)one->after_s, (long)(1e9 * (one->after_s - (double)(time_t)one->after_s))};
+    struct timespec nap = {(time_t)one->after_s,
+                           (long)(1e9 * (one->after_s - (double)(time_t)one->after_s))};
     nanosleep(&nap, NULL);
     if (one->node) {
         kill_node();
@@ -95,15 +99,18 @@ static void read_list(const char *name, int signal)
 {
     const char *given = getenv(name);
     char *text = given ? strdup(given) : NULL, *rest = NULL;
-    for (char *item = text ? strtok_r(text, ",", &rest) : NULL; item; item = strtok_r(NULL, ",", &rest)) {
+    for (char *item = text ? strtok_r(text, ",", &rest) : NULL; item;
+         item = strtok_r(NULL, ",", &rest)) {
         static const char NODE[] = "node-of:";
-        struct injection one = {.signal = signal, .node = strncmp(item, NODE, sizeof NODE - 1) == 0};
+        struct injection one = {.signal = signal,
+                                .node = strncmp(item, NODE, sizeof NODE - 1) == 0};
         int rank;
         item += one.node ? sizeof NODE - 1 : 0;
         bool read = sscanf(item, "%d@%lf", &rank, &one.after_s) == 2 ||
                     sscanf(item, "%d@%15[a-z]+%lf", &rank, one.phase, &one.after_s) >= 2;
         if (!read)
-            say("%s: `%s` is neither RANK@SECONDS nor RANK@PHASE+SECONDS; it is left out", name, item);
+            say("%s: `%s` is neither RANK@SECONDS nor RANK@PHASE+SECONDS; it is left out", name,
+                item);
         else if (rank == rf.rank && count < INJECTIONS_MAX)
             planned[count++] = one;
     }
@@ -131,7 +138,8 @@ bool is_corruption_due(void)
     const char *given = done ? NULL : getenv("RUNFLAT_CORRUPT");
     char *text = given ? strdup(given) : NULL, *rest = NULL;
     bool due = false;
-    for (char *item = text ? strtok_r(text, ",", &rest) : NULL; item; item = strtok_r(NULL, ",", &rest))
+    for (char *item = text ? strtok_r(text, ",", &rest) : NULL; item;
+         item = strtok_r(NULL, ",", &rest))
         due = due || atoi(item) == rf.rank;
     free(text);
     done = done || due;

@@ -19,7 +19,12 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 /* What PMIx says. */
-enum { PMIX_ERR_TIMEOUT = -24, PMIX_ERR_NOMEM = -32, PMIX_ERR_NOT_FOUND = -46, PMIX_ERR_NOT_SUPPORTED = -47 };
+enum {
+    PMIX_ERR_TIMEOUT = -24,
+    PMIX_ERR_NOMEM = -32,
+    PMIX_ERR_NOT_FOUND = -46,
+    PMIX_ERR_NOT_SUPPORTED = -47
+};
 
 /* Between two lookups, in s: the first pause, and the longest. */
 #define LOOK_AGAIN_S 0.001
@@ -64,7 +69,8 @@ static int make_aside(struct fiber *self, struct call call)
         return PMIX_ERR_NOMEM;
     }
     pthread_detach(thread);
-    while (!atomic_load(&own->ended) && (!own->may_be_left || wall_s() < begin + 1 || may_wait(self)))
+    while (!atomic_load(&own->ended) &&
+           (!own->may_be_left || wall_s() < begin + 1 || may_wait(self)))
         give_way(self);
     if (!atomic_exchange(&own->ended, true))
         return PMIX_ERR_TIMEOUT;
@@ -114,26 +120,37 @@ static void wait_for_partner(void)
 
 /* The calls of PMIx in which MPI_Comm_spawn, MPI_Comm_connect and MPI_Comm_accept wait. */
 
-EXPORTED int PMIx_Spawn(const void *info, size_t info_count, const void *programs, size_t program_count, char *name)
+EXPORTED int PMIx_Spawn(const void *info, size_t info_count, const void *programs,
+                        size_t program_count, char *name)
 {
-    struct call call = {.make = make_with_three, .first = info, .first_count = info_count, .second = programs,
-                        .second_count = program_count, .third = name};
+    struct call call = {.make = make_with_three,
+                        .first = info,
+                        .first_count = info_count,
+                        .second = programs,
+                        .second_count = program_count,
+                        .third = name};
     int result = make(__func__, call);
     wait_for_partner();
     return result;
 }
 
-EXPORTED int PMIx_Connect(const void *processes, size_t process_count, const void *info, size_t info_count)
+EXPORTED int PMIx_Connect(const void *processes, size_t process_count, const void *info,
+                          size_t info_count)
 {
-    struct call call = {.make = make_with_two, .first = processes, .first_count = process_count, .second = info,
-                        .second_count = info_count, .may_be_left = true};
+    struct call call = {.make = make_with_two,
+                        .first = processes,
+                        .first_count = process_count,
+                        .second = info,
+                        .second_count = info_count,
+                        .may_be_left = true};
     wait_for_partner();
     return make(__func__, call);
 }
 
 EXPORTED int PMIx_Publish(const void *info, size_t info_count)
 {
-    return make(__func__, (struct call){.make = make_with_one, .first = info, .first_count = info_count});
+    return make(__func__,
+                (struct call){.make = make_with_one, .first = info, .first_count = info_count});
 }
 
 /* Gives way for a time. */
@@ -148,7 +165,10 @@ static void pause_fiber(struct fiber *self, double pause_s)
 EXPORTED int PMIx_Lookup(void *data, size_t data_count, const void *info, size_t info_count)
 {
     struct fiber *self = fiber_here();
-    struct call call = {.make = make_with_two, .first = data, .first_count = data_count, .second = info,
+    struct call call = {.make = make_with_two,
+                        .first = data,
+                        .first_count = data_count,
+                        .second = info,
                         .second_count = info_count};
     double pause_s = LOOK_AGAIN_S;
     int result;
@@ -186,7 +206,8 @@ struct step {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct step *steps;
 
-typedef int append_function(void *request, int (*take)(void *request), MPI_Request parts[], int count, uint32_t flags);
+typedef int append_function(void *request, int (*take)(void *request), MPI_Request parts[],
+                            int count, uint32_t flags);
 
 static append_function *next_append(void)
 {
@@ -252,7 +273,8 @@ static int go_on(void *request)
     return code;
 }
 
-EXPORTED int ompi_comm_request_schedule_append_w_flags(void *request, int (*take)(void *request), MPI_Request parts[], int count,
+EXPORTED int ompi_comm_request_schedule_append_w_flags(void *request, int (*take)(void *request),
+                                                       MPI_Request parts[], int count,
                                                        uint32_t flags)
 {
     struct step *step = take && is_any_alive() ? malloc(sizeof *step) : NULL;

@@ -51,7 +51,8 @@ static bool exchange_places(void)
 {
     struct place own = place_here();
     rf.place = calloc((size_t)rf.size, sizeof own);
-    return PMPI_Allgather(&own, sizeof own, MPI_BYTE, rf.place, sizeof own, MPI_BYTE, rf.world) == MPI_SUCCESS;
+    return PMPI_Allgather(&own, sizeof own, MPI_BYTE, rf.place, sizeof own, MPI_BYTE, rf.world) ==
+           MPI_SUCCESS;
 }
 
 /* Our copy of the world, with who is where; false: somebody has failed already. */
@@ -120,17 +121,20 @@ __attribute__((visibility("default"))) int MPI_Init(int *argc, char ***argv)
 {
     int given;
     rf.begins = true;
-    int code = is_watcher_wanted() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &given) : PMPI_Init(argc, argv);
+    int code = is_watcher_wanted() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &given)
+                                   : PMPI_Init(argc, argv);
     rf.begins = false;
     if (code == MPI_SUCCESS)
         after_init();
     return code;
 }
 
-__attribute__((visibility("default"))) int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+__attribute__((visibility("default"))) int MPI_Init_thread(int *argc, char ***argv, int required,
+                                                           int *provided)
 {
     rf.begins = true;
-    int code = PMPI_Init_thread(argc, argv, is_watcher_wanted() ? MPI_THREAD_MULTIPLE : required, provided);
+    int code = PMPI_Init_thread(argc, argv, is_watcher_wanted() ? MPI_THREAD_MULTIPLE : required,
+                                provided);
     rf.begins = false;
     if (code == MPI_SUCCESS)
         after_init();

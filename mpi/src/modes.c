@@ -22,10 +22,11 @@ static struct marked *marked;
 static int room;
 
 /* The spellings of the paper's text, figure and listing, of its benchmarks, and of Open MPI's manual. */
-static const char *const range_keys[] = {"mpix_error_range", "mpix_error_scope", "mpix_assert_error_scope",
-                                         "mpi_error_range",  "mpi_error_scope",  "mpi_assert_error_scope"};
-static const char *const uniform_keys[] = {"mpix_error_uniform", "mpix_assert_error_uniform", "mpi_error_uniform",
-                                           "mpi_assert_error_uniform"};
+static const char *const range_keys[] = {"mpix_error_range",        "mpix_error_scope",
+                                         "mpix_assert_error_scope", "mpi_error_range",
+                                         "mpi_error_scope",         "mpi_assert_error_scope"};
+static const char *const uniform_keys[] = {"mpix_error_uniform", "mpix_assert_error_uniform",
+                                           "mpi_error_uniform", "mpi_assert_error_uniform"};
 static const char *const range_names[] = {"local", "group", "universe"};
 static const char *const uniform_names[] = {"local", "create", "coll"};
 
@@ -46,7 +47,8 @@ static __thread struct {
 
 static const struct marked *look_up(MPI_Comm comm)
 {
-    if (last.changes == atomic_load_explicit(&changes, memory_order_acquire) && last.marked.comm == comm)
+    if (last.changes == atomic_load_explicit(&changes, memory_order_acquire) &&
+        last.marked.comm == comm)
         return &last.marked;
     pthread_rwlock_rdlock(&lock);
     const struct marked *own = find(comm);
@@ -77,8 +79,10 @@ static void set_modes(MPI_Comm comm, struct modes modes)
         atomic_store(&marked_count, count + 1);
     }
     if (own) {
-        atomic_fetch_add(&ranged_count, (modes.range != RANGE_LOCAL) - (own->modes.range != RANGE_LOCAL));
-        atomic_fetch_add(&attention, (modes.uniform == UNIFORM_COLL) - (own->modes.uniform == UNIFORM_COLL));
+        atomic_fetch_add(&ranged_count,
+                         (modes.range != RANGE_LOCAL) - (own->modes.range != RANGE_LOCAL));
+        atomic_fetch_add(&attention,
+                         (modes.uniform == UNIFORM_COLL) - (own->modes.uniform == UNIFORM_COLL));
         own->modes = modes;
         if (plain) {
             *own = marked[atomic_load(&marked_count) - 1];
@@ -127,7 +131,8 @@ static void note_handler(MPI_Comm comm)
     PMPI_Errhandler_free(&handler);
 }
 
-__attribute__((visibility("default"))) int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
+__attribute__((visibility("default"))) int MPI_Comm_set_errhandler(MPI_Comm comm,
+                                                                   MPI_Errhandler handler)
 {
     int code = PMPI_Comm_set_errhandler(comm, handler);
     if (code == MPI_SUCCESS && atomic_load(&marked_count) > 0)
@@ -183,13 +188,15 @@ void each_ranged(bool (*tell)(MPI_Comm comm, enum range range, void *context), v
 {
     pthread_rwlock_rdlock(&lock);
     for (int at = 0; at < atomic_load(&marked_count); at++)
-        if (marked[at].modes.range != RANGE_LOCAL && !tell(marked[at].comm, marked[at].modes.range, context))
+        if (marked[at].modes.range != RANGE_LOCAL &&
+            !tell(marked[at].comm, marked[at].modes.range, context))
             break;
     pthread_rwlock_unlock(&lock);
 }
 
 /* The number of the value of the first key that is there, -1 if it is none of `names`; `otherwise` without any. */
-static int read_key(MPI_Info info, const char *const *keys, int key_count, const char *const *names, int otherwise)
+static int read_key(MPI_Info info, const char *const *keys, int key_count, const char *const *names,
+                    int otherwise)
 {
     for (int key = 0; key < key_count; key++) {
         char value[MPI_MAX_INFO_VAL + 1];
@@ -217,7 +224,8 @@ int read_modes(MPI_Info info, struct modes *modes)
     if (range < 0 || uniform < 0)
         return MPI_ERR_INFO_VALUE;
     if (range != RANGE_LOCAL && !begin_looking()) {
-        say("the library of this MPI does not export opal_progress_register_lp, without which failures interrupt nothing");
+        say("the library of this MPI does not export opal_progress_register_lp, without which "
+            "failures interrupt nothing");
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     *modes = (struct modes){range, uniform};

@@ -32,7 +32,8 @@ struct modes modes_of_marked(MPI_Comm comm);
 static inline struct modes modes_of(MPI_Comm comm)
 {
     struct modes none = {RANGE_LOCAL, UNIFORM_LOCAL};
-    return atomic_load_explicit(&marked_count, memory_order_relaxed) == 0 ? none : modes_of_marked(comm);
+    return atomic_load_explicit(&marked_count, memory_order_relaxed) == 0 ? none
+                                                                          : modes_of_marked(comm);
 }
 
 /* Sets the modes of a communicator; all its processes do, and wait for each other. */

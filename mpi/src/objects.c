@@ -37,8 +37,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct object *objects;
 
 /* Stands before Open MPI's own function of the name: after it, collective calls on the new communicator can be told of failures. */
-EXPORTED int ompi_comm_activate(MPI_Comm *made, MPI_Comm parent, MPI_Comm bridge, const void *first, const void *second, bool sends,
-                                int mode)
+EXPORTED int ompi_comm_activate(MPI_Comm *made, MPI_Comm parent, MPI_Comm bridge, const void *first,
+                                const void *second, bool sends, int mode)
 {
     static int (*next)(MPI_Comm *, MPI_Comm, MPI_Comm, const void *, const void *, bool, int);
     if (!next)
@@ -70,13 +70,13 @@ EXPORTED int ompi_comm_free(MPI_Comm *gone)
 }
 
 /* When a call fails, MPI frees what is half made, and crashes where a part is not there yet: it stays as it is. */
-#define KEEPS_HALF_MADE(NAME, TYPE)                                 \
-    EXPORTED int NAME(TYPE *object)                                 \
-    {                                                               \
-        static int (*next)(TYPE *);                                 \
-        if (!next)                                                  \
-            *(void **)&next = dlsym(RTLD_NEXT, #NAME);              \
-        return being_made ? MPI_SUCCESS : next(object);             \
+#define KEEPS_HALF_MADE(NAME, TYPE)                     \
+    EXPORTED int NAME(TYPE *object)                     \
+    {                                                   \
+        static int (*next)(TYPE *);                     \
+        if (!next)                                      \
+            *(void **)&next = dlsym(RTLD_NEXT, #NAME);  \
+        return being_made ? MPI_SUCCESS : next(object); \
     }
 
 KEEPS_HALF_MADE(ompi_osc_rdma_free, struct ompi_win_t)
@@ -162,7 +162,8 @@ static int blamed(MPI_Comm comm, int code)
 {
     MPI_Group failed;
     int count = 0;
-    if (code == MPI_SUCCESS || is_failure(code) || PMPIX_Comm_get_failed(comm, &failed) != MPI_SUCCESS)
+    if (code == MPI_SUCCESS || is_failure(code) ||
+        PMPIX_Comm_get_failed(comm, &failed) != MPI_SUCCESS)
         return code;
     PMPI_Group_size(failed, &count);
     if (failed != MPI_GROUP_EMPTY)
@@ -181,33 +182,36 @@ static int end_object(MPI_Comm comm, struct inner *inner, int code)
 }
 
 /* A call by all processes of `comm` that makes a window. */
-#define WINDOW(NAME, PARAMETERS, ...)                                                          \
-    EXPORTED int MPI_##NAME PARAMETERS                                                         \
-    {                                                                                          \
-        struct inner inner;                                                                    \
-        struct modes modes = {modes_of(comm).range, UNIFORM_CREATE};                           \
-        if (!rf.ready)                                                                         \
-            return PMPI_##NAME(__VA_ARGS__);                                                   \
-        MPI_Errhandler handler = begin_object(comm, &inner);                                   \
-        int code = read_modes(info, &modes);                                                   \
-        if (code == MPI_SUCCESS)                                                               \
-            code = PMPI_##NAME(__VA_ARGS__);                                                   \
-        code = end_object(comm, &inner, code);                                                 \
-        if (code == MPI_SUCCESS)                                                               \
-            keep(*window, &inner, modes);                                                      \
-        else                                                                                   \
-            *window = MPI_WIN_NULL;                                                            \
-        return release_errors(comm, handler, code);                                            \
+#define WINDOW(NAME, PARAMETERS, ...)                                \
+    EXPORTED int MPI_##NAME PARAMETERS                               \
+    {                                                                \
+        struct inner inner;                                          \
+        struct modes modes = {modes_of(comm).range, UNIFORM_CREATE}; \
+        if (!rf.ready)                                               \
+            return PMPI_##NAME(__VA_ARGS__);                         \
+        MPI_Errhandler handler = begin_object(comm, &inner);         \
+        int code = read_modes(info, &modes);                         \
+        if (code == MPI_SUCCESS)                                     \
+            code = PMPI_##NAME(__VA_ARGS__);                         \
+        code = end_object(comm, &inner, code);                       \
+        if (code == MPI_SUCCESS)                                     \
+            keep(*window, &inner, modes);                            \
+        else                                                         \
+            *window = MPI_WIN_NULL;                                  \
+        return release_errors(comm, handler, code);                  \
     }
 
-WINDOW(Win_create, (void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *window), base, size, unit, info,
-       comm, window)
+WINDOW(Win_create,
+       (void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *window), base,
+       size, unit, info, comm, window)
 
-WINDOW(Win_allocate, (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *window), size, unit, info, comm,
-       base, window)
+WINDOW(Win_allocate,
+       (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *window), size,
+       unit, info, comm, base, window)
 
-WINDOW(Win_allocate_shared, (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *window), size, unit, info,
-       comm, base, window)
+WINDOW(Win_allocate_shared,
+       (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *window), size,
+       unit, info, comm, base, window)
 
 WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *window), info, comm, window)
 
@@ -243,27 +247,27 @@ EXPORTED int MPI_File_close(MPI_File *file)
 }
 
 /* MPI's calls that set and tell the keys of windows, or files. */
-#define KEYS(KIND)                                                                             \
-    EXPORTED int MPI_##KIND##_set_info(MPI_##KIND object, MPI_Info info)                       \
-    {                                                                                          \
-        int code = PMPI_##KIND##_set_info(object, info);                                       \
-        struct modes modes = modes_of_object(object);                                          \
-        if (code != MPI_SUCCESS || !rf.ready)                                                  \
-            return code;                                                                       \
-        code = read_modes(info, &modes);                                                       \
-        if (code == MPI_SUCCESS)                                                               \
-            change_object(object, modes);                                                      \
-        else                                                                                   \
-            PMPI_##KIND##_call_errhandler(object, code);                                       \
-        return code;                                                                           \
-    }                                                                                          \
-                                                                                               \
-    EXPORTED int MPI_##KIND##_get_info(MPI_##KIND object, MPI_Info *info)                      \
-    {                                                                                          \
-        int code = PMPI_##KIND##_get_info(object, info);                                       \
-        if (code == MPI_SUCCESS && rf.ready)                                                   \
-            write_modes(*info, modes_of_object(object));                                       \
-        return code;                                                                           \
+#define KEYS(KIND)                                                        \
+    EXPORTED int MPI_##KIND##_set_info(MPI_##KIND object, MPI_Info info)  \
+    {                                                                     \
+        int code = PMPI_##KIND##_set_info(object, info);                  \
+        struct modes modes = modes_of_object(object);                     \
+        if (code != MPI_SUCCESS || !rf.ready)                             \
+            return code;                                                  \
+        code = read_modes(info, &modes);                                  \
+        if (code == MPI_SUCCESS)                                          \
+            change_object(object, modes);                                 \
+        else                                                              \
+            PMPI_##KIND##_call_errhandler(object, code);                  \
+        return code;                                                      \
+    }                                                                     \
+                                                                          \
+    EXPORTED int MPI_##KIND##_get_info(MPI_##KIND object, MPI_Info *info) \
+    {                                                                     \
+        int code = PMPI_##KIND##_get_info(object, info);                  \
+        if (code == MPI_SUCCESS && rf.ready)                              \
+            write_modes(*info, modes_of_object(object));                  \
+        return code;                                                      \
     }
 
 KEYS(Win)

@@ -87,7 +87,8 @@ static void add(unsigned char *sum, const unsigned char *more, size_t bytes)
 static void exchange(struct chunks *chunks)
 {
     const struct parity_group *group = chunks->group;
-    int to = (group->own + chunks->step) % group->count, from = (group->own - chunks->step + group->count) % group->count;
+    int to = (group->own + chunks->step) % group->count,
+        from = (group->own - chunks->step + group->count) % group->count;
     cut(chunks->copy, chunk_index(group->own, to), chunks->bytes, chunks->out);
     if (from != chunks->without)
         receive_bytes(&chunks->flight, chunks->in, chunks->bytes, group->rank[from], TAG);
@@ -96,8 +97,8 @@ static void exchange(struct chunks *chunks)
 }
 
 /* Begins to add to `sum` the chunks for this member of all others but `without`, and to send them theirs. */
-static void begin_chunks(struct chunks *chunks, MPI_Comm comm, const struct parity_group *group, int without,
-                         const struct copy *own, size_t bytes, unsigned char *sum)
+static void begin_chunks(struct chunks *chunks, MPI_Comm comm, const struct parity_group *group,
+                         int without, const struct copy *own, size_t bytes, unsigned char *sum)
 {
     unsigned char *room = malloc(2 * bytes + 1);
     *chunks = (struct chunks){group, without, own, bytes, sum, room, room + bytes, 1, {0}};
@@ -128,10 +129,14 @@ static bool advance_chunks(struct chunks *chunks)
 void begin_blocks(struct blocks *blocks, const struct ring *ring, int64_t version)
 {
     const struct copy *own = find_copy(ring->number[ring->own], version);
-    *blocks = (struct blocks){.ring = ring, .version = version, .group = open_group(ring), .own = {own->bytes, own->checksum}};
+    *blocks = (struct blocks){.ring = ring,
+                              .version = version,
+                              .group = open_group(ring),
+                              .own = {own->bytes, own->checksum}};
     begin_flight(&blocks->flight, ring->comm);
     for (int at = 0; at < blocks->group.count; at++) {
-        receive_bytes(&blocks->flight, blocks->all[at], sizeof blocks->all[at], blocks->group.rank[at], TAG);
+        receive_bytes(&blocks->flight, blocks->all[at], sizeof blocks->all[at],
+                      blocks->group.rank[at], TAG);
         send_bytes(&blocks->flight, blocks->own, sizeof blocks->own, blocks->group.rank[at], TAG);
     }
 }
@@ -154,8 +159,8 @@ static bool begin_block(struct blocks *blocks)
     }
     memcpy(block->data, &head, sizeof head);
     memset(block->data + sizeof head, 0, chunk);
-    begin_chunks(&blocks->chunks, blocks->ring->comm, group, NOBODY, find_copy(number, blocks->version), chunk,
-                 block->data + sizeof head);
+    begin_chunks(&blocks->chunks, blocks->ring->comm, group, NOBODY,
+                 find_copy(number, blocks->version), chunk, block->data + sizeof head);
     return true;
 }
 
@@ -170,17 +175,20 @@ bool advance_blocks(struct blocks *blocks)
     if (!advance_chunks(&blocks->chunks))
         return false;
     blocks->good = blocks->chunks.flight.good;
-    struct copy *block = find_copy(block_number(blocks->ring->number[blocks->ring->own]), blocks->version);
+    struct copy *block =
+        find_copy(block_number(blocks->ring->number[blocks->ring->own]), blocks->version);
     if (blocks->good)
         seal_copy(block);
     return true;
 }
 
 /* Sends the rank that has lost its data the chunk that this one's block and the others give back. */
-static bool give_chunk(const struct ring *ring, const struct parity_group *group, int64_t version, int lost)
+static bool give_chunk(const struct ring *ring, const struct parity_group *group, int64_t version,
+                       int lost)
 {
     int number = ring->number[ring->own];
-    const struct copy *own = find_copy(number, version), *block = find_copy(block_number(number), version);
+    const struct copy *own = find_copy(number, version),
+                      *block = find_copy(block_number(number), version);
     unsigned char *sum = block ? malloc(block->bytes) : NULL;
     struct chunks chunks;
     if (!own || !sum) {
@@ -200,7 +208,8 @@ static bool give_chunk(const struct ring *ring, const struct parity_group *group
 }
 
 /* Puts the chunks of all others together. */
-static bool take_chunks(const struct ring *ring, const struct parity_group *group, int64_t version, size_t block_bytes)
+static bool take_chunks(const struct ring *ring, const struct parity_group *group, int64_t version,
+                        size_t block_bytes)
 {
     size_t chunk = block_bytes - sizeof(struct block_head);
     unsigned char *in = malloc(block_bytes);
@@ -225,7 +234,8 @@ static bool take_chunks(const struct ring *ring, const struct parity_group *grou
         }
         size_t begin = (size_t)chunk_index(group->own, from) * chunk;
         if (begin < copy->bytes)
-            memcpy(copy->data + begin, in + sizeof head, copy->bytes - begin < chunk ? copy->bytes - begin : chunk);
+            memcpy(copy->data + begin, in + sizeof head,
+                   copy->bytes - begin < chunk ? copy->bytes - begin : chunk);
     }
     free(in);
     if (copy && flight.good) {
@@ -244,5 +254,6 @@ bool rebuild(const struct ring *ring, int64_t version, int lost, size_t block_by
     int member = 0;
     while (group.rank[member] != lost)
         member++;
-    return member == group.own ? take_chunks(ring, &group, version, block_bytes) : give_chunk(ring, &group, version, member);
+    return member == group.own ? take_chunks(ring, &group, version, block_bytes)
+                               : give_chunk(ring, &group, version, member);
 }

@@ -54,7 +54,9 @@ static bool load_library(void)
 {
     void *found = load();
     if (!found)
-        return refuse("librunflat_policy.so is not there, and it says which spare takes over (RUNFLAT_POLICY_LIBRARY)", dlerror());
+        return refuse("librunflat_policy.so is not there, and it says which spare takes over "
+                      "(RUNFLAT_POLICY_LIBRARY)",
+                      dlerror());
     *(void **)&library.abi = dlsym(found, "runflat_policy_abi");
     *(void **)&library.open = dlsym(found, "runflat_policy_open");
     *(void **)&library.rank_count = dlsym(found, "runflat_policy_rank_count");
@@ -65,7 +67,8 @@ static bool load_library(void)
     *(void **)&library.message = dlsym(found, "runflat_policy_message");
     *(void **)&library.close = dlsym(found, "runflat_policy_close");
     if (!library.abi || library.abi() != RUNFLAT_POLICY_ABI)
-        return refuse("librunflat_policy.so", "it is of another version than this library; build both of one release");
+        return refuse("librunflat_policy.so",
+                      "it is of another version than this library; build both of one release");
     return true;
 }
 
@@ -86,8 +89,8 @@ bool open_policy(struct policy *policy, int places, int spares)
     if (!load_library())
         return false;
     runflat_policy *opened;
-    int code = library.open(shape, *setting("RUNFLAT_TORUS", "0") == '1', allocation, setting("RUNFLAT_POLICY", "0D"), 1,
-                            &opened, message, sizeof message);
+    int code = library.open(shape, *setting("RUNFLAT_TORUS", "0") == '1', allocation,
+                            setting("RUNFLAT_POLICY", "0D"), 1, &opened, message, sizeof message);
     if (code != 0)
         return refuse("spares", message);
     *policy = (struct policy){opened, library.rank_count(opened)};
@@ -98,14 +101,16 @@ bool policy_fail(struct policy *policy, int place)
 {
     int answer = library.fail(policy->handle, (uint32_t)place);
     if (answer < 0)
-        say("process %d has failed, and the policy does not know what to do: %s", place, library.message(policy->handle));
+        say("process %d has failed, and the policy does not know what to do: %s", place,
+            library.message(policy->handle));
     return answer >= 0 && answer != RUNFLAT_NO_SPARE_LEFT;
 }
 
 void policy_revive(struct policy *policy, int place)
 {
     if (library.revive(policy->handle, (uint32_t)place) < 0)
-        say("process %d is there again, and the policy does not take it: %s", place, library.message(policy->handle));
+        say("process %d is there again, and the policy does not take it: %s", place,
+            library.message(policy->handle));
 }
 
 int policy_spares(const struct policy *policy)

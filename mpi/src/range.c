@@ -24,7 +24,9 @@ static void free_group(MPI_Group *group)
 static MPI_Group failed_in(MPI_Comm comm)
 {
     MPI_Group failed;
-    return comm != MPI_COMM_NULL && PMPIX_Comm_get_failed(comm, &failed) == MPI_SUCCESS ? failed : MPI_GROUP_EMPTY;
+    return comm != MPI_COMM_NULL && PMPIX_Comm_get_failed(comm, &failed) == MPI_SUCCESS
+               ? failed
+               : MPI_GROUP_EMPTY;
 }
 
 /* Processes that are known to have failed: of the world, and of those started later that are in the pool. */
@@ -100,7 +102,8 @@ static int look(void)
     static atomic_flag looking = ATOMIC_FLAG_INIT;
     if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
         advance_works();
-    if (atomic_fetch_add_explicit(&turns, 1, memory_order_relaxed) % TURNS != 0 || atomic_flag_test_and_set(&looking))
+    if (atomic_fetch_add_explicit(&turns, 1, memory_order_relaxed) % TURNS != 0 ||
+        atomic_flag_test_and_set(&looking))
         return 0;
     if (atomic_load(&ranged_count) > 0)
         look_for_failures();

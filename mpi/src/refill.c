@@ -22,7 +22,8 @@ static struct {
 
 /* What a newcomer is told first; the history of the roster, the places of the pool's processes and who is where follow. */
 struct greeting {
-    int place;   /* where it stands: the lowest dead one, which may be another than when it was spawned */
+    /* Where it stands: the lowest dead one, which may be another than when it was spawned. */
+    int place;
     int size;    /* of the world */
     int history; /* entries */
     int members; /* of the pool before it came */
@@ -56,7 +57,8 @@ static size_t own_command(char text[TEXT_MAX])
 /* What does not go on to newcomers: failures on request have happened, and copies are in memory. */
 static bool is_handed_on(const char *variable)
 {
-    static const char *const left[] = {"RUNFLAT_KILL=", "RUNFLAT_STOP=", "RUNFLAT_CORRUPT=", "RUNFLAT_RESTART=", "RUNFLAT_PLACE=", "RUNFLAT_SPAWNER="};
+    static const char *const left[] = {"RUNFLAT_KILL=",    "RUNFLAT_STOP=",  "RUNFLAT_CORRUPT=",
+                                       "RUNFLAT_RESTART=", "RUNFLAT_PLACE=", "RUNFLAT_SPAWNER="};
     for (size_t at = 0; at < sizeof left / sizeof *left; at++)
         if (strncmp(variable, left[at], strlen(left[at])) == 0)
             return false;
@@ -86,7 +88,8 @@ static int spawn_one(int place, MPI_Comm *between)
     if (getcwd(folder, sizeof folder) && strlen(folder) < MPI_MAX_INFO_VAL)
         PMPI_Info_set(info, "wdir", folder);
     begin_making();
-    int code = PMPI_Comm_spawn("env", words, 1, info, 0, MPI_COMM_SELF, between, MPI_ERRCODES_IGNORE);
+    int code =
+        PMPI_Comm_spawn("env", words, 1, info, 0, MPI_COMM_SELF, between, MPI_ERRCODES_IGNORE);
     PMPI_Info_free(&info);
     return end_making(code, *between);
 }
@@ -112,7 +115,8 @@ static int have_one_wait(int place)
     if (code == MPI_SUCCESS)
         code = merge(between, false, &waiting.bridge);
     if (code == MPI_SUCCESS)
-        code = PMPI_Recv(&waiting.place, sizeof waiting.place, MPI_BYTE, 1, TAG, waiting.bridge, MPI_STATUS_IGNORE);
+        code = PMPI_Recv(&waiting.place, sizeof waiting.place, MPI_BYTE, 1, TAG, waiting.bridge,
+                         MPI_STATUS_IGNORE);
     release_errors(MPI_COMM_SELF, handler, MPI_SUCCESS);
     return code;
 }
@@ -222,7 +226,8 @@ static bool listen(MPI_Comm all, int spares)
     struct place own = rf.place[0], *table = malloc(sizeof own * (size_t)greeting.size);
     bool good = PMPI_Recv(history, greeting.history, MPI_INT, 0, TAG, all, none) == MPI_SUCCESS &&
                 PMPI_Recv(places, greeting.members, MPI_INT, 0, TAG, all, none) == MPI_SUCCESS &&
-                PMPI_Recv(table, greeting.size * (int)sizeof own, MPI_BYTE, 0, TAG, all, none) == MPI_SUCCESS;
+                PMPI_Recv(table, greeting.size * (int)sizeof own, MPI_BYTE, 0, TAG, all, none) ==
+                    MPI_SUCCESS;
     if (good) {
         rf.rank = greeting.place;
         table[rf.rank] = own;

@@ -24,7 +24,8 @@ enum { NO_REFILL = 1 << 8 };
 static void vote(struct repair *repair)
 {
     repair->next = repair->shrink.made;
-    repair->votes = vote_on_agreements(repair->old != MPI_COMM_NULL) & (repair->refill ? ~NO_REFILL : ~0);
+    repair->votes =
+        vote_on_agreements(repair->old != MPI_COMM_NULL) & (repair->refill ? ~NO_REFILL : ~0);
     PMPIX_Comm_iagree(repair->next, &repair->votes, &repair->vote);
     repair->stage = VOTING;
 }
@@ -103,8 +104,8 @@ static bool take_built(struct repair *repair)
     }
 }
 
-void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side, MPI_Comm old, bool stop_when_exhausted,
-                  bool tell)
+void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side,
+                  MPI_Comm old, bool stop_when_exhausted, bool tell)
 {
     *repair = (struct repair){.pool = pool,
                               .gate = gate,
@@ -125,7 +126,8 @@ void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Com
     shrink_pool(repair);
 }
 
-void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side, bool stop_when_exhausted)
+void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side,
+                   bool stop_when_exhausted)
 {
     *repair = (struct repair){.pool = pool,
                               .gate = gate,

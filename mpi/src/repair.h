@@ -14,7 +14,8 @@ struct repair {
     MPI_Comm *gate; /* a copy of the pool; a new one takes its place */
     MPI_Comm old;   /* of the ranks; MPI_COMM_NULL at a spare */
     MPI_Comm ranks; /* the new one; MPI_COMM_NULL at a spare */
-    MPI_Comm *side; /* a copy of that for checkpoints beside the computation; a new one takes its place */
+    /* A copy of that for checkpoints beside the computation; a new one takes its place. */
+    MPI_Comm *side;
     bool stop_when_exhausted, tell;
     bool refill; /* new processes are started for the dead, if any process wants that */
     enum { SHRINKING, VOTING, FINISHING, GATING, RANKING, SIDING } stage;
@@ -28,11 +29,12 @@ struct repair {
 };
 
 /* Begins; all live processes of the pool do. `tell`: its phases and times are noted. */
-void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side, MPI_Comm old, bool stop_when_exhausted,
-                  bool tell);
+void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side,
+                  MPI_Comm old, bool stop_when_exhausted, bool tell);
 
 /* Begins at a process that has just joined the pool, where the others are by then. */
-void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side, bool stop_when_exhausted);
+void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side,
+                   bool stop_when_exhausted);
 
 /* Goes on as far as is possible without waiting; true: ended, and `code` is MPI_SUCCESS or, at all processes alike,
  * RF_ERR_NO_SPARE. Starting processes is waited for. */

@@ -11,11 +11,13 @@
 
 /* What is under way behind a request; the first member of a larger structure that `start_work` takes over. */
 struct work {
-    MPI_Comm owner;                     /* its error handler gets the errors */
-    bool (*advance)(struct work *work); /* goes on as far as is possible without waiting; true: ended, see `code` */
+    MPI_Comm owner; /* its error handler gets the errors */
+    /* Goes on as far as is possible without waiting; true: ended, see `code`. */
+    bool (*advance)(struct work *work);
     int code;
-    bool kept;  /* MPI may still write into the structure: it is never freed */
-    bool early; /* no later agreement on `owner` may begin yet: their order is that of the posts at all processes */
+    bool kept; /* MPI may still write into the structure: it is never freed */
+    /* No later agreement on `owner` may begin yet: their order is that of the posts at all processes. */
+    bool early;
 
     /* Kept by requests.c. */
     MPI_Request request;

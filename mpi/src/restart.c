@@ -45,16 +45,19 @@ static bool tell_all(struct table *table)
         own[at] = (struct found){copies[at].rank, copies[at].version, (int64_t)copies[at].bytes};
     PMPI_Comm_size(table->pool, &table->size);
     table->all = malloc(sizeof own * (size_t)table->size);
-    if (PMPI_Allgather(own, sizeof own, MPI_BYTE, table->all, sizeof own, MPI_BYTE, table->pool) == MPI_SUCCESS)
+    if (PMPI_Allgather(own, sizeof own, MPI_BYTE, table->all, sizeof own, MPI_BYTE, table->pool) ==
+        MPI_SUCCESS)
         return true;
     PMPIX_Comm_revoke(table->pool);
     return false;
 }
 
 /* The first entry of a number's version, at `process` or (-1) anywhere; NULL: there is none. */
-static const struct found *entry_of(const struct table *table, int process, int number, int64_t version)
+static const struct found *entry_of(const struct table *table, int process, int number,
+                                    int64_t version)
 {
-    int from = process < 0 ? 0 : process * COPIES_MAX, to = process < 0 ? table->size * COPIES_MAX : from + COPIES_MAX;
+    int from = process < 0 ? 0 : process * COPIES_MAX,
+        to = process < 0 ? table->size * COPIES_MAX : from + COPIES_MAX;
     for (int at = from; at < to; at++)
         if (table->all[at].number == number && table->all[at].version == version)
             return &table->all[at];
@@ -74,7 +77,8 @@ static int64_t last_whole(const struct table *table)
 {
     int64_t last = -1;
     for (int at = 0; at < table->size * COPIES_MAX; at++)
-        if (table->all[at].number >= 0 && table->all[at].version > last && is_whole(table, table->all[at].version))
+        if (table->all[at].number >= 0 && table->all[at].version > last &&
+            is_whole(table, table->all[at].version))
             last = table->all[at].version;
     return last;
 }
@@ -88,8 +92,8 @@ static bool bring(const struct table *table, int64_t version)
         int home = place_of(number) < 0 ? MPI_UNDEFINED : member_at(place_of(number));
         const struct found *found = entry_of(table, -1, number, version);
         if (home != MPI_UNDEFINED && !entry_of(table, home, number, version))
-            plan[count++] =
-                (struct transfer){number, (int)(found - table->all) / COPIES_MAX, home, (size_t)found->bytes};
+            plan[count++] = (struct transfer){number, (int)(found - table->all) / COPIES_MAX, home,
+                                              (size_t)found->bytes};
     }
     bool good = carry(table->pool, own, version, count, plan);
     free(plan);

@@ -28,13 +28,15 @@ static void drop_changed_copies(void)
 {
     for (int at = 0; at < COPIES_MAX; at++) {
         struct copy *copy = &copies[at];
-        if (copy->rank < 0 || (copy->whole && checksum_of(copy->data, copy->bytes) == copy->checksum))
+        if (copy->rank < 0 ||
+            (copy->whole && checksum_of(copy->data, copy->bytes) == copy->checksum))
             continue;
         if (!copy->whole) {
             drop_copy(copy);
             continue;
         }
-        say("a copy of rank %d's checkpoint of version %ld has changed in memory; it is left out", copy->rank, (long)copy->version);
+        say("a copy of rank %d's checkpoint of version %ld has changed in memory; it is left out",
+            copy->rank, (long)copy->version);
         note_event_of("changed", -1, "version", (long)copy->version);
         drop_copy(copy);
     }
@@ -50,7 +52,8 @@ static struct holding *who_holds(const struct ring *ring, int64_t version)
         own[at] = (struct holding){has ? copies[at].rank : -1, has ? (int64_t)copies[at].bytes : 0,
                                    has ? members_of(&copies[at]) : 0};
     }
-    if (PMPI_Allgather(own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, ring->comm) == MPI_SUCCESS)
+    if (PMPI_Allgather(own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, ring->comm) ==
+        MPI_SUCCESS)
         return all;
     PMPIX_Comm_revoke(ring->comm);
     free(all);
@@ -117,7 +120,8 @@ static int plan_moves(const struct ring *ring, const struct holding *all, struct
         for (int at = 0; at < 2; at++) {
             int from = holder(ring, all, number[at]);
             if (from >= 0 && !held(all, rank, number[at]))
-                plan[count++] = (struct transfer){number[at], from, rank, (size_t)held(all, from, number[at])->bytes};
+                plan[count++] = (struct transfer){number[at], from, rank,
+                                                  (size_t)held(all, from, number[at])->bytes};
         }
     }
     return count;
@@ -125,10 +129,10 @@ static int plan_moves(const struct ring *ring, const struct holding *all, struct
 
 /* What is left of a group. */
 struct left {
-    int lost;           /* the rank whose copy nobody holds; -1: none */
+    int lost;            /* the rank whose copy nobody holds; -1: none */
     int64_t block_bytes; /* of the blocks */
-    bool renews;        /* a block is not there or is not what it would be made of now */
-    bool hopeless;      /* more is lost than blocks give back */
+    bool renews;         /* a block is not there or is not what it would be made of now */
+    bool hopeless;       /* more is lost than blocks give back */
 };
 
 static struct left what_is_left(const struct ring *ring, const struct holding *all, int group)
@@ -147,19 +151,24 @@ static struct left what_is_left(const struct ring *ring, const struct holding *a
         }
     }
     for (int rank = 0; rank < ring->size; rank++) {
-        int from = group_of(ring->number[rank]) == group ? holder(ring, all, block_number(ring->number[rank])) : -2;
-        const struct holding *block = from >= 0 ? held(all, from, block_number(ring->number[rank])) : NULL;
+        int from = group_of(ring->number[rank]) == group
+                       ? holder(ring, all, block_number(ring->number[rank]))
+                       : -2;
+        const struct holding *block =
+            from >= 0 ? held(all, from, block_number(ring->number[rank])) : NULL;
         bool good = block && block->members == ranks;
         left.block_bytes = good ? block->bytes : left.block_bytes;
         left.renews = left.renews || (from != -2 && !good);
-        left.hopeless = left.hopeless || (from != -2 && !good && left.lost >= 0 && rank != left.lost);
+        left.hopeless =
+            left.hopeless || (from != -2 && !good && left.lost >= 0 && rank != left.lost);
     }
     left.renews = left.renews || left.lost >= 0;
     return left;
 }
 
 /* Brings copies and blocks home, makes a lost copy anew and loads this rank's. */
-static bool restore_by_parity(const struct ring *ring, const struct holding *all, int64_t version, int *lost)
+static bool restore_by_parity(const struct ring *ring, const struct holding *all, int64_t version,
+                              int *lost)
 {
     int number = ring->number[ring->own];
     for (int group = 0; group < first_count(); group++)
@@ -202,7 +211,8 @@ static int restore(MPI_Comm comm, const struct ring *ring, int64_t *version)
         int count = plan_homes(ring, all, plan);
         lost = count < 0;
         good = lost || (carry(ring->comm, ring->own, last, count, plan) &&
-                        carry(ring->comm, ring->own, last, plan_seconds(ring, all, plan), plan) && load_snapshot(find_copy(own, last)));
+                        carry(ring->comm, ring->own, last, plan_seconds(ring, all, plan), plan) &&
+                        load_snapshot(find_copy(own, last)));
     }
     code = agree_on_success(comm, good && (all || last < 0));
     if (code == MPI_SUCCESS && last >= 0 && !lost) {

@@ -13,7 +13,8 @@ static int best_shift(const struct ring *ring)
     for (int shift = 1; shift < ring->size; shift++) {
         int apart = 0;
         for (int rank = 0; rank < ring->size; rank++) {
-            int here = place_of(ring->number[rank]), there = place_of(ring->number[(rank + shift) % ring->size]);
+            int here = place_of(ring->number[rank]),
+                there = place_of(ring->number[(rank + shift) % ring->size]);
             apart += rf.place[here].host != rf.place[there].host;
         }
         if (apart > most)
@@ -47,5 +48,6 @@ int partner(const struct ring *ring, int rank, int direction)
 
 int second_of(const struct ring *ring)
 {
-    return parity_size() ? block_number(ring->number[ring->own]) : ring->number[partner(ring, ring->own, -1)];
+    return parity_size() ? block_number(ring->number[ring->own])
+                         : ring->number[partner(ring, ring->own, -1)];
 }

@@ -22,7 +22,8 @@ static struct {
 bool open_roster(int spares)
 {
     const char *launch = getenv("RUNFLAT_SPARES"), *allocation = getenv("RUNFLAT_ALLOCATION");
-    bool none = spares == 0 || (spares < 0 && !(launch && atoi(launch) > 0) && !(allocation && *allocation));
+    bool none = spares == 0 ||
+                (spares < 0 && !(launch && atoi(launch) > 0) && !(allocation && *allocation));
     if (!none && !open_policy(&roster.policy, rf.size, spares))
         return false;
     roster.dead = calloc((size_t)rf.size, sizeof *roster.dead);

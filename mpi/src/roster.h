@@ -24,7 +24,8 @@ void welcome(int place, MPI_Comm pool);
  * processes of the pool. */
 const int *roster_history(int *events);
 const int *places_in_pool(void);
-bool open_roster_again(int spares, int events, const int *history, int members, const int *place_in);
+bool open_roster_again(int spares, int events, const int *history, int members,
+                       const int *place_in);
 
 /* Whether there is a policy, without which a spare takes over from nobody; and the spares that are left. */
 bool has_policy(void);

@@ -13,7 +13,8 @@ void begin_sharing(struct sharing *sharing, const struct ring *ring, int64_t ver
 
 bool advance_sharing(struct sharing *sharing, bool *good)
 {
-    bool ended = sharing->in_blocks ? advance_blocks(&sharing->blocks) : advance_buddies(&sharing->buddies);
+    bool ended =
+        sharing->in_blocks ? advance_blocks(&sharing->blocks) : advance_buddies(&sharing->buddies);
     *good = sharing->in_blocks ? sharing->blocks.good : sharing->buddies.flight.good;
     return ended;
 }

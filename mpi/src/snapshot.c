@@ -67,7 +67,8 @@ bool load_snapshot(const struct copy *copy)
             return false;
         memcpy(head, from, sizeof head);
         if (head[0] != regions[at].id || head[1] != (int64_t)regions[at].bytes) {
-            say("memory %d of %zu bytes is protected now, memory %ld of %ld bytes was at the checkpoint; name the same",
+            say("memory %d of %zu bytes is protected now, memory %ld of %ld bytes was at the "
+                "checkpoint; name the same",
                 regions[at].id, regions[at].bytes, (long)head[0], (long)head[1]);
             return false;
         }

@@ -47,7 +47,8 @@ static int finish_repair(struct repair *repair, MPI_Comm *ranks)
 static int repair(MPI_Comm *ranks)
 {
     struct repair repair;
-    begin_repair(&repair, &job.pool, &job.gate, &job.side, *ranks, job.stop_when_exhausted, job.running);
+    begin_repair(&repair, &job.pool, &job.gate, &job.side, *ranks, job.stop_when_exhausted,
+                 job.running);
     return finish_repair(&repair, ranks);
 }
 
@@ -118,7 +119,8 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
         return RF_ERR_ARGUMENT;
     if (parity_size() && getenv("RUNFLAT_STORE")) {
         if (rf.rank == 0)
-            say("RUNFLAT_PARITY and RUNFLAT_STORE do not go together: a job begins again from whole copies");
+            say("RUNFLAT_PARITY and RUNFLAT_STORE do not go together: a job begins again from "
+                "whole copies");
         return RF_ERR_ARGUMENT;
     }
     begin_step("RF_Init");
@@ -148,7 +150,8 @@ RF_API int RF_Refill(MPI_Comm *comm)
         return RF_ERR_ARGUMENT;
     if (!may_refill()) {
         if (rf.rank == 0)
-            say("RF_Refill: start with `runflat mpi run --refill` (`mpirun --enable-recovery` and RUNFLAT_REFILL=1)");
+            say("RF_Refill: start with `runflat mpi run --refill` (`mpirun --enable-recovery` and "
+                "RUNFLAT_REFILL=1)");
         return RF_ERR_UNPROTECTED;
     }
     finish_checkpoint();
@@ -156,7 +159,8 @@ RF_API int RF_Refill(MPI_Comm *comm)
     int flag = 1, code = agree_unless_revoked(*comm, &flag, PATIENCE_S);
     if (code != MPI_SUCCESS)
         return code;
-    begin_repair(&repair, &job.pool, &job.gate, &job.side, *comm, job.stop_when_exhausted, job.running);
+    begin_repair(&repair, &job.pool, &job.gate, &job.side, *comm, job.stop_when_exhausted,
+                 job.running);
     repair.refill = true;
     code = finish_repair(&repair, comm);
     return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
@@ -194,7 +198,8 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
     own->work = (struct work){.owner = rf.world, .advance = advance};
     own->ranks = repaired;
     give_up_checkpoint();
-    begin_repair(&own->repair, &job.pool, &job.gate, &job.side, comm, job.stop_when_exhausted, job.running);
+    begin_repair(&own->repair, &job.pool, &job.gate, &job.side, comm, job.stop_when_exhausted,
+                 job.running);
     *request = start_work(&own->work);
     return MPI_SUCCESS;
 }

@@ -75,7 +75,8 @@ static inline bool is_between(MPI_Comm comm)
 static inline bool is_failure(int code)
 {
     int class = error_class(code);
-    return class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_PROC_FAILED_PENDING || class == MPIX_ERR_REVOKED;
+    return class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_PROC_FAILED_PENDING ||
+           class == MPIX_ERR_REVOKED;
 }
 
 #endif

@@ -41,7 +41,10 @@ static bool own_folder(char *path)
 static bool write_copy(const char *folder, const struct copy *copy)
 {
     char path[PATH_ROOM + 64], own[PATH_ROOM + 96];
-    struct head head = {.rank = copy->rank, .version = copy->version, .bytes = copy->bytes, .checksum = copy->checksum};
+    struct head head = {.rank = copy->rank,
+                        .version = copy->version,
+                        .bytes = copy->bytes,
+                        .checksum = copy->checksum};
     memcpy(head.magic, MAGIC, sizeof head.magic);
     snprintf(path, sizeof path, "%s/rank-%d.%020ld", folder, copy->rank, (long)copy->version);
     /* Two processes of a host may hold the same copy. */
@@ -96,7 +99,8 @@ static void read_copy(const char *path)
 {
     struct head head;
     FILE *file = fopen(path, "rb");
-    bool good = file && fread(&head, sizeof head, 1, file) == 1 && memcmp(head.magic, MAGIC, sizeof head.magic) == 0;
+    bool good = file && fread(&head, sizeof head, 1, file) == 1 &&
+                memcmp(head.magic, MAGIC, sizeof head.magic) == 0;
     struct copy *copy = good ? new_copy((int)head.rank, head.version, head.bytes) : NULL;
     good = copy && fread(copy->data, 1, copy->bytes, file) == copy->bytes;
     if (good)

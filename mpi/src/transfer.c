@@ -32,15 +32,17 @@ static MPI_Request *next_request(struct flight *flight)
 }
 
 /* Posts the pieces of a message; an empty one is one piece. */
-static void post(struct flight *flight, bool sends, unsigned char *data, size_t bytes, int other, int tag)
+static void post(struct flight *flight, bool sends, unsigned char *data, size_t bytes, int other,
+                 int tag)
 {
     for (size_t at = 0; at < bytes || at == 0; at += PIECE) {
         int piece = bytes - at < PIECE ? (int)(bytes - at) : PIECE;
         MPI_Request *request = next_request(flight);
         if (!request)
             return;
-        int code = sends ? PMPI_Isend(data + at, piece, MPI_BYTE, other, tag, flight->comm, request)
-                         : PMPI_Irecv(data + at, piece, MPI_BYTE, other, tag, flight->comm, request);
+        int code = sends
+                       ? PMPI_Isend(data + at, piece, MPI_BYTE, other, tag, flight->comm, request)
+                       : PMPI_Irecv(data + at, piece, MPI_BYTE, other, tag, flight->comm, request);
         if (code == MPI_SUCCESS)
             continue;
         *request = MPI_REQUEST_NULL;
@@ -83,7 +85,8 @@ bool land(struct flight *flight)
     return flight->good;
 }
 
-void begin_carrying(struct flight *flight, MPI_Comm comm, int own, int64_t version, int count, const struct transfer *transfers)
+void begin_carrying(struct flight *flight, MPI_Comm comm, int own, int64_t version, int count,
+                    const struct transfer *transfers)
 {
     begin_flight(flight, comm);
     for (int at = 0; at < count && flight->good; at++) {
@@ -91,7 +94,8 @@ void begin_carrying(struct flight *flight, MPI_Comm comm, int own, int64_t versi
         if (one->from != own && one->to != own)
             continue;
         bool sends = one->from == own;
-        struct copy *copy = sends ? find_copy(one->number, version) : new_copy(one->number, version, one->bytes);
+        struct copy *copy =
+            sends ? find_copy(one->number, version) : new_copy(one->number, version, one->bytes);
         if (!copy)
             give_up_flight(flight);
         else if (sends)
@@ -104,7 +108,8 @@ void begin_carrying(struct flight *flight, MPI_Comm comm, int own, int64_t versi
 void end_carrying(int own, int64_t version, int count, const struct transfer *transfers)
 {
     for (int at = 0; at < count; at++) {
-        struct copy *copy = transfers[at].to == own ? find_copy(transfers[at].number, version) : NULL;
+        struct copy *copy =
+            transfers[at].to == own ? find_copy(transfers[at].number, version) : NULL;
         if (copy)
             seal_copy(copy);
     }

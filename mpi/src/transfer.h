@@ -39,7 +39,8 @@ struct transfer {
 };
 
 /* Begins to carry copies of a version where they are to be; each process does its part, `own` is its rank. */
-void begin_carrying(struct flight *flight, MPI_Comm comm, int own, int64_t version, int count, const struct transfer *transfers);
+void begin_carrying(struct flight *flight, MPI_Comm comm, int own, int64_t version, int count,
+                    const struct transfer *transfers);
 
 /* Notes the checksums of copies that have come; the flight has landed well. */
 void end_carrying(int own, int64_t version, int count, const struct transfer *transfers);

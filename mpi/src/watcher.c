@@ -46,7 +46,8 @@ void start_watcher(void)
         return;
     if (rf.threads != MPI_THREAD_MULTIPLE) {
         if (rf.rank == 0)
-            say("RUNFLAT_WATCH_MS: this MPI does not allow several threads; failures are found in calls only");
+            say("RUNFLAT_WATCH_MS: this MPI does not allow several threads; failures are found in "
+                "calls only");
         return;
     }
     atomic_store(&running, true);

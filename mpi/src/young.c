@@ -43,7 +43,8 @@ static bool tell(MPI_Comm comm, bool collectives_only)
 }
 
 /* Stands before Open MPI's own function of the name. */
-__attribute__((visibility("default"))) bool ompi_comm_revoke_local(MPI_Comm comm, bool collectives_only)
+__attribute__((visibility("default"))) bool ompi_comm_revoke_local(MPI_Comm comm,
+                                                                   bool collectives_only)
 {
     pthread_mutex_lock(&lock);
     bool hold = making > 0 && !is_made(comm) && held_count < NEWS_MAX;

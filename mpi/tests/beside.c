@@ -21,7 +21,8 @@ static int is_sum(int count, int each)
 
 static int count_right(void)
 {
-    int right = 0, next = (rank + 1) % size, before = (rank + size - 1) % size, root = size - 1, value = rank == root ? 7 : 0;
+    int right = 0, next = (rank + 1) % size, before = (rank + size - 1) % size, root = size - 1,
+        value = rank == root ? 7 : 0;
     MPI_Barrier(MPI_COMM_WORLD);
     right++;
     MPI_Bcast(&value, 1, MPI_INT, root, MPI_COMM_WORLD);
@@ -32,7 +33,8 @@ static int count_right(void)
     right += is_sum(size, size);
     MPI_Allgather(&rank, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD);
     right += is_sum(size, size * (size - 1) / 2);
-    MPI_Sendrecv(&rank, 1, MPI_INT, next, 0, &value, 1, MPI_INT, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&rank, 1, MPI_INT, next, 0, &value, 1, MPI_INT, before, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     right += value == before;
     return right;
 }

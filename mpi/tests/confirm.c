@@ -76,8 +76,8 @@ int main(int argc, char **argv)
     for (; calls < CALLS && code == MPI_SUCCESS; calls++) {
         int waits = draw(size), sends = draw(size);
         code = call(comm, size);
-        if (code == MPI_SUCCESS && calls % WAIT_EVERY == 0 && waits != sends && waits != victim && waits != other && sends != victim &&
-            sends != other) {
+        if (code == MPI_SUCCESS && calls % WAIT_EVERY == 0 && waits != sends && waits != victim &&
+            waits != other && sends != victim && sends != other) {
             if (rank == sends)
                 MPI_Send(&token, 1, MPI_INT, waits, 1, comm);
             if (rank == waits)
@@ -99,8 +99,11 @@ int main(int argc, char **argv)
     MPI_Allreduce(mine, most, 4, MPI_INT, MPI_MAX, rest);
     MPI_Comm_rank(rest, &rank);
     if (rank == 0)
-        printf("seed %s: first error after call %d to %d, class %d to %d: %s\n", argv[1], -most[1], most[0], -most[3], most[2],
-               most[0] == -most[1] && most[2] == -most[3] && most[2] != MPI_SUCCESS ? "uniform" : "not uniform");
+        printf("seed %s: first error after call %d to %d, class %d to %d: %s\n", argv[1], -most[1],
+               most[0], -most[3], most[2],
+               most[0] == -most[1] && most[2] == -most[3] && most[2] != MPI_SUCCESS
+                   ? "uniform"
+                   : "not uniform");
     fflush(stdout);
     MPI_Finalize();
     return 0;

@@ -67,9 +67,11 @@ int main(int argc, char **argv)
     for (int turn = 0; turn < count; turn++) {
         int at = rank % 2 ? count - 1 - turn : turn;
         if (group < 0 && at % 2)
-            MPIX_Comm_ispawn_multiple(EACH, commands, MPI_ARGVS_NULL, ones, infos, 0, copies[at], &made[at], codes[at], &requests[at]);
+            MPIX_Comm_ispawn_multiple(EACH, commands, MPI_ARGVS_NULL, ones, infos, 0, copies[at],
+                                      &made[at], codes[at], &requests[at]);
         else if (group < 0)
-            MPIX_Comm_ispawn(argv[0], MPI_ARGV_NULL, EACH, MPI_INFO_NULL, 0, copies[at], &made[at], codes[at], &requests[at]);
+            MPIX_Comm_ispawn(argv[0], MPI_ARGV_NULL, EACH, MPI_INFO_NULL, 0, copies[at], &made[at],
+                             codes[at], &requests[at]);
         else if (group == 0)
             MPIX_Comm_iaccept(ports[at], MPI_INFO_NULL, 0, copies[at], &made[at], &requests[at]);
         else if (group == at + 1)
@@ -85,8 +87,8 @@ int main(int argc, char **argv)
         got += made[at] != MPI_COMM_NULL;
         whole += made[at] != MPI_COMM_NULL && argc < 4 && is_whole(made[at], group > 0);
     }
-    printf("rank %d of group %d: %d joined, %d whole, %d tests, the longest took %.1f ms\n", rank, group, got, whole, tests,
-           1e3 * longest);
+    printf("rank %d of group %d: %d joined, %d whole, %d tests, the longest took %.1f ms\n", rank,
+           group, got, whole, tests, 1e3 * longest);
     MPI_Finalize();
     return 0;
 }

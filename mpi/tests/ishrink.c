@@ -20,7 +20,8 @@ static int is_whole(MPI_Comm comm)
     MPI_Error_class(code, &class);
     if (code != MPI_SUCCESS)
         MPIX_Comm_revoke(comm);
-    return code == MPI_SUCCESS ? sum == size : class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED;
+    return code == MPI_SUCCESS ? sum == size
+                               : class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED;
 }
 
 /* Messages between two processes that both live; a dead partner is no error. */
@@ -68,8 +69,9 @@ int main(int count, char **words)
         whole = whole && is_whole(made[at]);
         smaller += now < size;
     }
-    printf("rank %d: %d shrunk, %d smaller, %s, posted in %.3f ms, all in %.3f ms\n", rank, shrinks, smaller,
-           whole ? "all whole" : "NOT WHOLE", 1e3 * (posted - begin), 1e3 * (ended - begin));
+    printf("rank %d: %d shrunk, %d smaller, %s, posted in %.3f ms, all in %.3f ms\n", rank, shrinks,
+           smaller, whole ? "all whole" : "NOT WHOLE", 1e3 * (posted - begin),
+           1e3 * (ended - begin));
     fflush(stdout);
     MPI_Finalize();
 }

@@ -63,9 +63,11 @@ static int use(struct object *made, MPI_Comm comm)
     if (strcmp(kind, "dynamic") == 0)
         return meet(made);
     if (made->file != MPI_FILE_NULL) {
-        code = MPI_File_write_at_all(made->file, rank * (MPI_Offset)sizeof word, &word, 1, MPI_INT, MPI_STATUS_IGNORE);
+        code = MPI_File_write_at_all(made->file, rank * (MPI_Offset)sizeof word, &word, 1, MPI_INT,
+                                     MPI_STATUS_IGNORE);
         if (code == MPI_SUCCESS)
-            code = MPI_File_read_at_all(made->file, rank * (MPI_Offset)sizeof word, &got, 1, MPI_INT, MPI_STATUS_IGNORE);
+            code = MPI_File_read_at_all(made->file, rank * (MPI_Offset)sizeof word, &got, 1,
+                                        MPI_INT, MPI_STATUS_IGNORE);
         return code == MPI_SUCCESS && got != word ? MPI_ERR_OTHER : code;
     }
     made->base[0] = word;
@@ -95,7 +97,7 @@ static const char *word_of(int code)
     int class = code;
     if (code != MPI_SUCCESS)
         MPI_Error_class(code, &class);
-    return class == MPI_SUCCESS             ? "SUCCESS"
+    return class == MPI_SUCCESS            ? "SUCCESS"
            : class == MPIX_ERR_PROC_FAILED ? "PROC_FAILED"
            : class == MPIX_ERR_REVOKED     ? "REVOKED"
                                            : "OTHER";
@@ -164,7 +166,8 @@ static void wait_in_range(MPI_Comm comm, int rank, int size)
     if (rank == 0) {
         double begin = MPI_Wtime();
         int code = meet(&made);
-        printf("range %s: %s, %s\n", read, word_of(code), MPI_Wtime() - begin < 2 ? "at once" : "late");
+        printf("range %s: %s, %s\n", read, word_of(code),
+               MPI_Wtime() - begin < 2 ? "at once" : "late");
     } else {
         usleep(3000000);
     }

@@ -55,7 +55,9 @@ int main(int argc, char **argv)
         }
         if (code != MPI_SUCCESS)
             MPI_Error_class(code, &class);
-        const char *word = class == MPIX_ERR_REVOKED ? "REVOKED" : class == MPIX_ERR_PROC_FAILED ? "PROC_FAILED" : "SUCCESS";
+        const char *word = class == MPIX_ERR_REVOKED       ? "REVOKED"
+                           : class == MPIX_ERR_PROC_FAILED ? "PROC_FAILED"
+                                                           : "SUCCESS";
         printf("range %s: %s after %.1f ms\n", read, word, 1e3 * (MPI_Wtime() - begin) - 200);
         fflush(stdout);
     } else if (rank == 1) {

@@ -16,7 +16,8 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_get_parent(&parent);
     if (parent == MPI_COMM_NULL)
-        MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, MORE, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between, MPI_ERRCODES_IGNORE);
+        MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, MORE, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between,
+                       MPI_ERRCODES_IGNORE);
     else
         between = parent;
     MPI_Intercomm_merge(between, parent != MPI_COMM_NULL, &all);
@@ -29,7 +30,8 @@ int main(int argc, char **argv)
     MPIX_Comm_agree(all, &flag);
     MPI_Allreduce(own, sum, 2, MPI_INT, MPI_SUM, all);
     if (rank == 0)
-        printf("%d of %d processes have the library, the youngest was told %d s\n", sum[0], size, sum[1]);
+        printf("%d of %d processes have the library, the youngest was told %d s\n", sum[0], size,
+               sum[1]);
     MPI_Comm_free(&all);
     MPI_Comm_disconnect(&between);
     MPI_Finalize();

@@ -13,7 +13,8 @@ enum { CALLS = 2000, DEATH = 50, AHEAD_MAX = 16 };
 
 int main(int argc, char **argv)
 {
-    int rank, size, ahead = argc > 2 ? atoi(argv[2]) : 0, persistent = argc > 3, values[AHEAD_MAX + 1] = {0}, call, class = MPI_SUCCESS, code = MPI_SUCCESS;
+    int rank, size, ahead = argc > 2 ? atoi(argv[2]) : 0, persistent = argc > 3,
+                    values[AHEAD_MAX + 1] = {0}, call, class = MPI_SUCCESS, code = MPI_SUCCESS;
     MPI_Request requests[AHEAD_MAX];
     MPI_Comm comm, rest;
     MPI_Info info;
@@ -43,7 +44,8 @@ int main(int argc, char **argv)
         if (persistent)
             MPI_Startall(ahead, requests);
         for (int at = 0; at < ahead; at++) {
-            int now = rank % 2 ? ahead - 1 - at : at, one = MPI_Wait(&requests[now], MPI_STATUS_IGNORE);
+            int now = rank % 2 ? ahead - 1 - at : at,
+                one = MPI_Wait(&requests[now], MPI_STATUS_IGNORE);
             code = one != MPI_SUCCESS ? one : code;
         }
     }
@@ -58,8 +60,11 @@ int main(int argc, char **argv)
     MPI_Allreduce(mine, most, 4, MPI_INT, MPI_MAX, rest);
     MPI_Comm_rank(rest, &rank);
     if (rank == 0)
-        printf("uniform %s: first error at call %d to %d, class %d to %d: %s\n", argv[1], -most[1], most[0], -most[3], most[2],
-               most[0] == -most[1] && most[2] == -most[3] && most[2] != MPI_SUCCESS ? "uniform" : "not uniform");
+        printf("uniform %s: first error at call %d to %d, class %d to %d: %s\n", argv[1], -most[1],
+               most[0], -most[3], most[2],
+               most[0] == -most[1] && most[2] == -most[3] && most[2] != MPI_SUCCESS
+                   ? "uniform"
+                   : "not uniform");
     fflush(stdout);
     MPI_Finalize();
     return 0;

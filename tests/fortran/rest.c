@@ -12,10 +12,13 @@ void mpi_comm_size_(MPI_Fint *comm, MPI_Fint *size, MPI_Fint *code)
 }
 
 /* The status is not given back: the example does not look at it. */
-void mpi_sendrecv_(void *out, MPI_Fint *out_count, MPI_Fint *out_type, MPI_Fint *to, MPI_Fint *out_tag, void *in, MPI_Fint *in_count,
-                   MPI_Fint *in_type, MPI_Fint *from, MPI_Fint *in_tag, MPI_Fint *comm, MPI_Fint *status, MPI_Fint *code)
+void mpi_sendrecv_(void *out, MPI_Fint *out_count, MPI_Fint *out_type, MPI_Fint *to,
+                   MPI_Fint *out_tag, void *in, MPI_Fint *in_count, MPI_Fint *in_type,
+                   MPI_Fint *from, MPI_Fint *in_tag, MPI_Fint *comm, MPI_Fint *status,
+                   MPI_Fint *code)
 {
     (void)status;
-    *code = MPI_Sendrecv(out, *out_count, MPI_Type_f2c(*out_type), *to, *out_tag, in, *in_count, MPI_Type_f2c(*in_type), *from,
-                         *in_tag, MPI_Comm_f2c(*comm), MPI_STATUS_IGNORE);
+    *code = MPI_Sendrecv(out, *out_count, MPI_Type_f2c(*out_type), *to, *out_tag, in, *in_count,
+                         MPI_Type_f2c(*in_type), *from, *in_tag, MPI_Comm_f2c(*comm),
+                         MPI_STATUS_IGNORE);
 }
