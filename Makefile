@@ -27,7 +27,7 @@ check: $(VENV)/.built $(VENV)/.dev
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/clang-format --dry-run --Werror $(C)
+	@$(BIN)/clang-format --dry-run --Werror $(C)
 	$(BIN)/mypy
 	cd python && $(abspath $(BIN))/python -m mypy.stubtest runflat._core
 
