@@ -86,9 +86,11 @@ wheel: $(VENV)/.built $(VENV)/.dev
 	$(BIN)/maturin build --release --locked --out out/wheel; status=$$?; rm -rf $(STAGED); exit $$status
 
 # MPI jobs that lose processes, at random moments of every phase, 20 times each (`make test`: a sample); 500 jobs that shrink
-# many communicators at once; half an hour in which nobody dies. Hours.
+# many communicators at once; half an hour in which nobody dies. Hours: stopped, the matrix goes on with what out/soak lacks.
 test-mpi-soak: $(VENV)/.built $(VENV)/.dev
-	@for ranks in 4 8 32; do (cd tests && $(abspath $(BIN))/python -m mpi_jobs.matrix --ranks $$ranks) || exit 1; done
+	@mkdir -p out/soak
+	@for ranks in 4 8 32; do (cd tests && $(abspath $(BIN))/python -m mpi_jobs.matrix --ranks $$ranks \
+	  --record $(CURDIR)/out/soak/matrix.jsonl) || exit 1; done
 	@for what in shrinks quiet; do (cd tests && $(abspath $(BIN))/python -m mpi_jobs.soak $$what) || exit 1; done
 
 docs:

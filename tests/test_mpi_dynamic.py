@@ -55,9 +55,7 @@ def test_jobs_come_together_while_processes_go_on(parts: Parts, how: str, count:
     assert not ended.crash_words, ended.text
 
 
-@pytest.mark.parametrize(
-    "kill", ["2@join", "0@join+0.02", "4@join+0.1", "1@join+0.2", "3@join+0.3"]
-)
+@pytest.mark.parametrize("kill", ["2@join", "0@join+0.02", "1@join+0.2"])
 def test_all_have_the_spawned_processes_or_none(parts: Parts, kill: str) -> None:
     """The processes that are spawned end with those that would have them."""
     ended = run_job(parts, 5, [str(parts.program("tests/dynamic.c")), "spawn", "2"], kill=kill)
@@ -70,7 +68,7 @@ def test_all_have_the_spawned_processes_or_none(parts: Parts, kill: str) -> None
     assert "Signal: Segmentation" not in ended.text, ended.text
 
 
-@pytest.mark.parametrize("kill", ["2@join", "0@join+0.001", "1@join+0.004"])
+@pytest.mark.parametrize("kill", ["0@join+0.001", "1@join+0.004"])
 def test_all_of_a_group_are_connected_or_none(parts: Parts, kill: str) -> None:
     program = [str(parts.program("tests/dynamic.c")), "meet", "1", "unused"]
     settings = {"RUNFLAT_STEP_LIMIT_S": "5", "RUNFLAT_MEET_S": "3"}

@@ -2,22 +2,26 @@
 
     python -m mpi_jobs.matrix [--ranks 8] [--repeats 20] [--seed 1] [--who one] [--phase repair]     (in tests/)
 
-Each cell is repeated with kill times drawn from the seed; a cell that fails prints its kills, so that it can be run again.
+Each cell is repeated with kill times drawn from the seed; a cell that fails prints its kills, so that it can be run again. With
+`--record FILE` it goes on where it was stopped, as long as the library's sources are the same.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from .hosts import Hosts, make_hosts
 from .job import Ended, run_job
-from .parts import Parts, build
+from .parts import ROOT, Parts, build
 from .supervised import run_supervised
 
 WHO = ("one", "several", "half", "rank0", "node", "daemon")
@@ -148,29 +152,73 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--who", choices=WHO)
     parser.add_argument("--phase", choices=PHASES)
+    parser.add_argument(
+        "--record", type=Path, help="a file: jobs that stand in it are not run again"
+    )
     given = parser.parse_args()
-    bad = jobs = without = 0
+    cells = [
+        (who, phase)
+        for who in ([given.who] if given.who else WHO)
+        for phase in ([given.phase] if given.phase else PHASES)
+    ]
     with tempfile.TemporaryDirectory(prefix="rf-matrix-") as folder:
         parts = build(Path(folder))
-        for who in [given.who] if given.who else WHO:
-            for phase in [given.phase] if given.phase else PHASES:
-                wrong_here = 0
-                for repeat in range(given.repeats):
-                    cell = draw(
-                        given.ranks, who, phase, Random(f"{given.seed} {who} {phase} {repeat}")
-                    )
-                    ended, wrong = run_cell(parts, cell)
-                    jobs += 1
-                    without += not ended.ranks("killed")
-                    wrong_here += bool(wrong)
-                    if wrong:
-                        print(f"{cell}: {'; '.join(wrong)}\n{ended.text[-2000:]}", flush=True)
-                bad += wrong_here
-                print(f"{given.ranks} ranks, {who} in {phase}: {given.repeats - wrong_here} of {given.repeats}", flush=True)  # fmt: skip
+        found = [
+            told
+            for who, phase in cells
+            for told in run_cells(
+                parts, given.ranks, who, phase, given.repeats, given.seed, given.record
+            )
+        ]
+    good = sum(told["good"] for told in found)
+    without = sum(not told["killed"] for told in found)
     print(
-        f"seed {given.seed}: {jobs - bad} of {jobs} jobs recovered; in {without} nobody died in time"
+        f"seed {given.seed}: {good} of {len(found)} jobs recovered; in {without} nobody died in time"
     )
-    return 1 if bad else 0
+    return 0 if good == len(found) else 1
+
+
+def run_cells(
+    parts: Parts, ranks: int, who: str, phase: str, repeats: int, seed: int, record: Path | None
+) -> list[dict[str, Any]]:
+    """Run one place of the matrix some times, or take what the record says of it."""
+    known = recorded(record)
+    found = []
+    for repeat in range(repeats):
+        name = f"{seed} {who} {phase} {repeat}"
+        told = known.get(f"{ranks} {name}")
+        if told is None:
+            cell = draw(ranks, who, phase, Random(name))
+            ended, wrong = run_cell(parts, cell)
+            told = {
+                "job": f"{ranks} {name}",
+                "library": sources(),
+                "good": not wrong,
+                "killed": bool(ended.ranks("killed")),
+            }
+            if wrong:
+                print(f"{cell}: {'; '.join(wrong)}\n{ended.text[-2000:]}", flush=True)
+            if record:
+                with record.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(told) + "\n")
+        found.append(told)
+    good = sum(told["good"] for told in found)
+    print(f"{ranks} ranks, {who} in {phase}: {good} of {repeats}", flush=True)
+    return found
+
+
+def recorded(record: Path | None) -> dict[str, dict[str, Any]]:
+    """Jobs of a record, by name."""
+    if record is None or not record.exists():
+        return {}
+    lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
+    return {line["job"]: line for line in lines if line["library"] == sources()}
+
+
+def sources() -> str:
+    """Tell one state of the library from another."""
+    files = sorted(ROOT.glob("mpi/src/*.[ch]"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 if __name__ == "__main__":
