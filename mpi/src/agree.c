@@ -22,9 +22,6 @@ static double joined_at;
 /* Counts that differ by one are told apart by their remainders. */
 enum { REMAINDERS = 4 };
 
-/* How long an agreement in which a process is dead may take, in s. */
-#define STUCK_S 2
-
 void count_agreements(MPI_Comm comm)
 {
     counted = comm;
@@ -70,31 +67,11 @@ __attribute__((visibility("default"))) int MPIX_Comm_agree(MPI_Comm comm, int *f
     return code;
 }
 
-bool is_any_dead(MPI_Comm comm)
-{
-    MPI_Group failed;
-    int count = 0;
-    if (PMPIX_Comm_get_failed(comm, &failed) != MPI_SUCCESS)
-        return false;
-    PMPI_Group_size(failed, &count);
-    if (failed != MPI_GROUP_EMPTY)
-        PMPI_Group_free(&failed);
-    return count > 0;
-}
-
-/* Agreements of Open MPI 5.0 now and then do not end when several processes die in their midst. The job's communicator is to be
- * repaired then anyway, so it is revoked, which all who wait there see. */
-static void revoke_if_stuck(MPI_Comm comm, double began)
-{
-    if (comm == counted && wall_s() > began + STUCK_S && is_any_dead(comm))
-        PMPIX_Comm_revoke(comm);
-}
-
 static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s)
 {
     /* An agreement that is given up may still write. */
     int *agreed = malloc(sizeof *agreed), done = 0;
-    double revoked_at = 0, began = wall_s();
+    double revoked_at = 0;
     MPI_Request request;
     *agreed = *flag;
     int code = PMPIX_Comm_iagree(comm, agreed, &request);
@@ -103,10 +80,7 @@ static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s)
         code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
         if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
             advance_works();
-        if (code != MPI_SUCCESS || done || tests % 64 != 0)
-            continue;
-        revoke_if_stuck(comm, began);
-        if (!is_revoked(watched))
+        if (code != MPI_SUCCESS || done || tests % 64 != 0 || !is_revoked(watched))
             continue;
         revoked_at = revoked_at > 0 ? revoked_at : wall_s();
         if (wall_s() >= revoked_at + patience_s) {

@@ -39,7 +39,4 @@ bool has_ended_agreements(bool *all);
 /* Whether a communicator is revoked, as far as is known here. */
 bool is_revoked(MPI_Comm comm);
 
-/* Whether a process of a communicator is known here to be dead. */
-bool is_any_dead(MPI_Comm comm);
-
 #endif

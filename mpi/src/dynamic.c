@@ -190,7 +190,6 @@ static void begin_call(struct joining *own)
         return;
     }
     begin_making();
-    begin_looking();
     change_modes(own->copy, interrupted);
     interrupt_if_hit(own->copy, RANGE_GROUP);
 }
@@ -271,8 +270,12 @@ static bool advance(struct work *work)
         begin_shrink(&own->shrink, work->owner);
         own->stage = COPYING;
     }
-    if (own->stage == COPYING && advance_shrink(&own->shrink, &code))
+    if (own->stage == COPYING && advance_shrink(&own->shrink, &code)) {
+        work->code = error_class(code);
+        if (code != MPI_SUCCESS)
+            return true;
         begin_call(own);
+    }
     if (own->stage == CALLING) {
         if (resume_fiber(own->fiber))
             end_call(own);

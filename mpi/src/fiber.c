@@ -4,7 +4,6 @@
 #include "fence.h"
 #include "state.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,8 +14,6 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 #endif
-
-#define EXPORTED __attribute__((visibility("default")))
 
 __attribute__((weak)) int opal_progress_register_lp(int (*callback)(void));
 __attribute__((weak)) int opal_progress_unregister(int (*callback)(void));
@@ -33,7 +30,7 @@ struct fiber {
     bool threaded, is_helper;
     _Atomic double deadline; /* 0: none yet */
     atomic_bool interrupted, ended;
-    void *sanitizer, *sanitizer_back; /* fake stacks, and the stack to go back to */
+    void *sanitizer; /* its fake stack, and the stack to go back to */
     const void *back_stack;
     size_t back_size;
 };

@@ -1,6 +1,5 @@
 #include "young.h"
 
-#include "agree.h"
 #include "modes.h"
 #include "state.h"
 
@@ -75,7 +74,14 @@ static void add_made(MPI_Comm comm)
  * learned of it earlier than it made this one would wait for ever for those that have not. */
 static void tell_of_earlier_failures(MPI_Comm made)
 {
-    if (is_any_dead(made))
+    MPI_Group failed;
+    int count = 0;
+    if (PMPIX_Comm_get_failed(made, &failed) != MPI_SUCCESS)
+        return;
+    PMPI_Group_size(failed, &count);
+    if (failed != MPI_GROUP_EMPTY)
+        PMPI_Group_free(&failed);
+    if (count > 0)
         tell(made, true);
 }
 
