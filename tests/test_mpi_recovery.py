@@ -28,7 +28,7 @@ def test_spares_change_nothing_while_nobody_fails(parts: Parts) -> None:
     assert not wrong
 
 
-# Jobs on several hosts take long: `test_mpi_supervise` has more of them, and `make test-mpi-soak` all.
+# `test_mpi_hosts` has more on several hosts, and `make test-mpi-soak` all.
 ON_HOSTS = ("checkpoint", "repair")
 CELLS = [
     (who, phase)

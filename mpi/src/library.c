@@ -3,6 +3,8 @@
  * Open MPI 5.0 waits in MPI_Finalize for processes that are dead (a fence that counts them), its collective component `han`
  * crashes after failures on several nodes, and agreements over its binary tree do not always end when two processes die in
  * their midst (2 of 14 jobs; over a star none of 39): the first is made asynchronous, the second left out, the third a star.
+ * Who sends to a process for the first time asks the launcher where it is, and waits for ever if all of that host have died: in
+ * worlds of at most PLACED processes all are asked for at the start.
  * Between hosts, a process that sends to one that has died gets SIGPIPE, which is made harmless. */
 #include "bounded.h"
 #include "fence.h"
@@ -25,12 +27,15 @@
 struct state rf = {.world = MPI_COMM_NULL};
 atomic_int attention;
 
+#define PLACED "4096"
+
 /* What the user has set stays. */
 __attribute__((constructor)) static void before_mpi(void)
 {
     setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
     setenv("OMPI_MCA_coll", "^han,hcoll,portals4", 0);
     setenv("OMPI_MCA_coll_ftagree_era_topology", "2", 0);
+    setenv("OMPI_MCA_mpi_add_procs_cutoff", PLACED, 0);
 }
 
 /* Why recovery is not possible here; NULL: it is. */

@@ -47,10 +47,15 @@ class Hosts:
         return self.folder / "shell"
 
     @property
+    def settings(self) -> list[str]:
+        """How mpirun starts daemons; and that processes share cores, which it does not see from the slots."""
+        agent = ["--prtemca", "plm_ssh_agent", str(self.shell)]
+        return [*agent, "-x", "OMPI_MCA_mpi_yield_when_idle=1"]
+
+    @property
     def options(self) -> list[str]:
         """What tells mpirun of them."""
-        agent = ["--prtemca", "plm_ssh_agent", str(self.shell)]
-        return [*agent, "--hostfile", str(self.hostfile), "--map-by", "slot"]
+        return [*self.settings, "--hostfile", str(self.hostfile), "--map-by", "slot"]
 
     @property
     def store(self) -> Path:

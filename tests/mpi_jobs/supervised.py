@@ -29,13 +29,13 @@ def run_supervised(
 ) -> Ended:
     """Run an example with kills as `--kill` takes them; events are those of the first attempt."""
     started = parts.program(f"examples/{program}.c")
-    agent = f"--prtemca plm_ssh_agent {hosts.shell} --bind-to none"
+    settings = " ".join([*hosts.settings, "--bind-to", "none"])
     killing = [word for kill in kills for word in ("--kill", kill)]
     timeline = hosts.folder / "timeline.json"
     begin = time.monotonic()
     answer = spawn(
         "mpi", "run", "-n", str(ranks), "--spares", str(spares), "--library", parts.library,
-        "--hostfile", hosts.hostfile, "--mpirun-option", agent, "--limit", str(LIMIT_S), *killing,
+        "--hostfile", hosts.hostfile, "--mpirun-option", settings, "--limit", str(LIMIT_S), *killing,
         "--supervise", "--store", hosts.store, "--timeline", timeline, *words, started, str(steps),
         env={"RUNFLAT_MARK": str(hosts.folder), "RUNFLAT_POLICY_LIBRARY": str(parts.policy)},
         timeout=2 * LIMIT_S,

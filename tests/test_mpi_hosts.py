@@ -1,0 +1,41 @@
+"""Jobs on several hosts, over TCP: what goes wrong between hosts only, on the real MPI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from mpi_jobs import matrix
+from mpi_jobs.hosts import Hosts, make_hosts
+from mpi_jobs.job import run_job
+from mpi_jobs.parts import Parts
+from opensm.missing import Missing
+
+
+@pytest.fixture
+def hosts(tmp_path: Path) -> Hosts:
+    try:
+        return make_hosts(tmp_path / "hosts", count=2, slots=7)
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("phase", matrix.PHASES)
+def test_all_ranks_of_a_host_die_and_its_daemon_lives(
+    parts: Parts, hosts: Hosts, phase: str
+) -> None:
+    del hosts  # skips where there can be none
+    cell = matrix.draw(8, "node", phase, Random(f"3 node {phase}"))
+    ended, wrong = matrix.run_cell(parts, cell)
+    assert not wrong, (cell, ended.text)
+    assert len(ended.ranks("killed")) >= 3
+
+
+def test_a_message_to_a_stranger_of_a_dead_host_does_not_wait(parts: Parts, hosts: Hosts) -> None:
+    program = [str(parts.program("tests/stranger.c")), str(hosts.slots)]
+    ended = run_job(parts, 8, program, options=hosts.options, limit_s=20)
+    assert ended.in_time
+    assert "rank 7: not sent" in ended.text
+    assert not ended.left_behind
