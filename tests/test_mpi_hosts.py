@@ -39,3 +39,12 @@ def test_a_message_to_a_stranger_of_a_dead_host_does_not_wait(parts: Parts, host
     assert ended.in_time
     assert "rank 7: not sent" in ended.text
     assert not ended.left_behind
+
+
+def test_receives_that_failed_before_mpi_knew_are_gone(parts: Parts) -> None:
+    over_tcp = {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"}
+    ended = run_job(parts, 3, [str(parts.program("tests/pending.c"))], environment=over_tcp)
+    assert "rank 1: 8 failed, 200 of 200 right" in ended.text, ended.text
+    assert "rank 2: 0 failed, 200 of 200 right" in ended.text, ended.text
+    assert ended.in_time
+    assert not ended.crash_words

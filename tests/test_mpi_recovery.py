@@ -315,6 +315,8 @@ def test_nothing_but_calls_is_exported(parts: Parts) -> None:
         "ompi_comm_activate",
         "ompi_comm_free",
         "ompi_coll_libnbc_ibcast",
+        "mca_pml_ob1_recv_request_schedule_once",
+        "ompi_request_is_failed_fn",
         "ompi_coll_libnbc_ireduce",
         "ompi_comm_request_schedule_append_w_flags",
         "ompi_comm_revoke_local",
