@@ -321,6 +321,7 @@ def test_nothing_but_calls_is_exported(parts: Parts) -> None:
         "ompi_comm_request_schedule_append_w_flags",
         "ompi_comm_revoke_local",
         "ompi_dpm_dyn_finalize",
+        "ompi_mpi_abort",
         "ompi_osc_rdma_free",
     }
 

@@ -23,6 +23,9 @@ __attribute__((weak)) int ompi_comm_activate_nb(MPI_Comm *made, MPI_Comm parent,
 /* Open MPI 5.0's mode of these steps for an intracommunicator, by agreements. */
 enum { INTRA_FT = 0x800 };
 
+/* Its flag of the first step: the topology too. */
+enum { WITH_TOPOLOGY = 2 };
+
 bool can_build(void)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -32,14 +35,14 @@ bool can_build(void)
            ompi_comm_activate_nb;
 }
 
-int begin_build(struct build *build, MPI_Comm parent, MPI_Group group)
+static int begin(struct build *build, MPI_Comm parent, MPI_Group group, uint32_t flags)
 {
     MPI_Errhandler handler;
     *build = (struct build){parent, MPI_COMM_NULL, NULL, GROUPING};
     PMPI_Comm_get_errhandler(parent, &handler);
     begin_making();
     int code = ompi_comm_set_nb(&build->made, parent, 0, NULL, 0, NULL, NULL, handler, group, NULL,
-                                0, &build->step);
+                                flags, &build->step);
     PMPI_Errhandler_free(&handler);
     /* Nothing to wait for. */
     if (!build->step)
@@ -48,6 +51,20 @@ int begin_build(struct build *build, MPI_Comm parent, MPI_Group group)
         return MPI_SUCCESS;
     end_making(MPI_ERR_OTHER, MPI_COMM_NULL);
     return MPI_ERR_OTHER;
+}
+
+int begin_build(struct build *build, MPI_Comm parent, MPI_Group group)
+{
+    return begin(build, parent, group, 0);
+}
+
+int begin_copy(struct build *build, MPI_Comm parent)
+{
+    MPI_Group group;
+    PMPI_Comm_group(parent, &group);
+    int code = begin(build, parent, group, WITH_TOPOLOGY);
+    PMPI_Group_free(&group);
+    return code;
 }
 
 /* Begins what comes after a step that went well. */

@@ -21,6 +21,9 @@ bool can_build(void);
  * own group; processes with the same group are in one communicator. Returns an error class. */
 int begin_build(struct build *build, MPI_Comm parent, MPI_Group group);
 
+/* The same of all of `parent`, with its topology. */
+int begin_copy(struct build *build, MPI_Comm parent);
+
 /* Goes on as far as is possible without waiting; true: ended, and `code` is MPI_SUCCESS (take `made`) or, at all processes
  * alike, the class of a failure. */
 bool advance_build(struct build *build, int *code);

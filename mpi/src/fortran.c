@@ -117,7 +117,7 @@ EXPORTED void mpi_finalize_(fint code)
     *code = MPI_Finalize();
 }
 
-FORTRAN(abort, (fint comm, fint status), MPI_Abort(COMM, *status))
+FORTRAN(abort, (fint comm, fint status), PMPI_Abort(COMM, *status))
 
 EXPORTED void mpi_wait_(fint request, fint status, fint code)
 {

@@ -18,6 +18,7 @@
 #include "watcher.h"
 #include "young.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,7 @@ static void after_init(void)
     begin_step("MPI_Init");
     if (!open_world()) {
         say("a process has failed before the program has begun; it is aborted");
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        PMPI_Abort(MPI_COMM_WORLD, 1);
     }
     end_step();
     rf.ready = true;
@@ -146,16 +147,19 @@ __attribute__((visibility("default"))) int MPI_Init_thread(int *argc, char ***ar
     return code;
 }
 
-/* Open MPI's launcher does not always end when several processes ask for it at the same moment: they ask one by one, and the
- * first is enough. */
-__attribute__((visibility("default"))) int MPI_Abort(MPI_Comm comm, int status)
+/* Stands before Open MPI's own function of the name, which MPI_Abort and fatal errors come to. Its launcher does not always end when
+ * several processes ask for it at the same moment: they ask one by one, and the first is enough. */
+__attribute__((visibility("default"))) int ompi_mpi_abort(MPI_Comm comm, int status)
 {
     const struct timespec turn = {0, 40000000};
+    static int (*next)(MPI_Comm, int);
     note_event("aborted", -1);
     end_soon(status ? status : 1);
     for (int before = 0; before < rf.rank; before++)
         nanosleep(&turn, NULL);
-    return PMPI_Abort(comm, status);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "ompi_mpi_abort");
+    return next(comm, status);
 }
 
 /* Waits until all that live have come here: a late word about a failure must not find a process half gone. */

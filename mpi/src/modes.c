@@ -101,10 +101,15 @@ static struct modes possible(MPI_Comm comm, struct modes modes)
     return modes;
 }
 
+void adopt_modes(MPI_Comm comm, struct modes modes)
+{
+    set_modes(comm, possible(comm, modes));
+}
+
 void inherit_modes(MPI_Comm from, MPI_Comm to)
 {
     if (to != MPI_COMM_NULL && atomic_load(&marked_count) > 0)
-        set_modes(to, possible(to, modes_of_marked(from)));
+        adopt_modes(to, modes_of_marked(from));
 }
 
 struct ballot *ballot_of(MPI_Comm comm)

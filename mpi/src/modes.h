@@ -39,7 +39,10 @@ static inline struct modes modes_of(MPI_Comm comm)
 /* Sets the modes of a communicator; all its processes do, and wait for each other. */
 void change_modes(MPI_Comm comm, struct modes modes);
 
-/* A new communicator has the modes of the one that it was made from. Waits for nobody, so its uniform calls are followed by agreements. */
+/* Sets the modes of a new communicator. Waits for nobody, so its uniform calls are followed by agreements. */
+void adopt_modes(MPI_Comm comm, struct modes modes);
+
+/* The same with the modes of the one that it was made from. */
 void inherit_modes(MPI_Comm from, MPI_Comm to);
 
 /* What confirms the collective calls of a communicator; NULL: nothing. */

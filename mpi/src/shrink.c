@@ -124,6 +124,7 @@ static bool advance(struct work *work)
     bool ended = advance_shrink(&own->shrink, &work->code);
     if (ended && work->code == MPI_SUCCESS) {
         *own->made = own->shrink.made;
+        inherit_handler(work->owner, *own->made);
         inherit_modes(work->owner, *own->made);
     }
     return ended;

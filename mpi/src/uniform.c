@@ -57,6 +57,14 @@ int release_errors(MPI_Comm comm, MPI_Errhandler handler, int code)
     return code;
 }
 
+void inherit_handler(MPI_Comm from, MPI_Comm to)
+{
+    MPI_Errhandler handler;
+    PMPI_Comm_get_errhandler(from, &handler);
+    PMPI_Comm_set_errhandler(to, handler);
+    PMPI_Errhandler_free(&handler);
+}
+
 /* A non-blocking collective call on its way to an agreement. */
 struct settling {
     struct work work;

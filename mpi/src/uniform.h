@@ -25,6 +25,9 @@ MPI_Errhandler hold_errors(MPI_Comm comm);
 /* Puts the handler back and hands it what came of the call. */
 int release_errors(MPI_Comm comm, MPI_Errhandler handler, int code);
 
+/* Gives a new communicator the error handler of another one. */
+void inherit_handler(MPI_Comm from, MPI_Comm to);
+
 /* Replaces the request of a collective call that was posted with `code` by one that ends when all have agreed on the call. */
 int agree_after(MPI_Comm comm, int code, MPI_Request *request);
 
