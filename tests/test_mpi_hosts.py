@@ -48,3 +48,16 @@ def test_receives_that_failed_before_mpi_knew_are_gone(parts: Parts) -> None:
     assert "rank 2: 0 failed, 200 of 200 right" in ended.text, ended.text
     assert ended.in_time
     assert not ended.crash_words
+
+
+def test_a_stopped_process_that_is_alone_on_its_host_is_fenced(
+    parts: Parts, hosts: Hosts
+) -> None:
+    alone = make_hosts(hosts.folder / "alone", count=4, slots=1)
+    program = [str(parts.program("examples/02_spares.c")), "150"]
+    ended = run_job(parts, 4, program, spares=1, stop="1@0.1", options=alone.options)
+    assert ended.ranks("stopped") == {1}
+    assert ended.first("fenced") - ended.first("stopped") < 1.5
+    assert "3 ranks, 150 steps, largest error 0\n" in ended.text
+    assert ended.in_time
+    assert not ended.left_behind

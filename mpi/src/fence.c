@@ -1,6 +1,7 @@
 #include "fence.h"
 
 #include "bounded.h"
+#include "sentinel.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -102,9 +103,9 @@ static void *watch(void *unused)
     struct timespec nap = {0, 100000000};
     double since = 0;
     int watched = next_here(rf.rank);
-    while (atomic_load(&watching)) {
+    while (atomic_load(&watching) && watched != rf.rank) {
         nanosleep(&nap, NULL);
-        char state = watched == rf.rank ? 0 : state_at(&rf.place[watched]);
+        char state = state_at(&rf.place[watched]);
         if (!state) {
             watched = next_here(rf.rank);
             since = 0;
@@ -118,13 +119,15 @@ static void *watch(void *unused)
             since = 0;
         }
     }
+    if (atomic_load(&watching))
+        start_sentinel(rf.place[rf.rank].started, allowed_s);
     return NULL;
 }
 
 void watch_neighbour(void)
 {
-    atomic_store(&watching, true);
-    if (next_here(rf.rank) == rf.rank || pthread_create(&watcher, NULL, watch, NULL) != 0)
+    atomic_store(&watching, rf.size > 1);
+    if (rf.size > 1 && pthread_create(&watcher, NULL, watch, NULL) != 0)
         atomic_store(&watching, false);
 }
 

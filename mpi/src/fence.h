@@ -15,7 +15,7 @@ void write_spawner(char variable[SPAWNER_MAX]);
 bool is_spawner_there(void);
 
 /* Starts to watch the next process on this host: one that is stopped for RUNFLAT_STOPPED_S seconds (1 without it) is
- * killed, which the runtime reports to all. */
+ * killed, which the runtime reports to all. A process that is alone on its host gets a sentinel. */
 void watch_neighbour(void);
 void stop_watching(void);
 
