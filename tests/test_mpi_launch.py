@@ -152,6 +152,8 @@ def test_more_ranks_than_cores_are_oversubscribed(tmp_path: Path) -> None:
         (["-n", "2", "./absent"], "no program './absent'"),
         (["-n", "2", "--timeline", "/nowhere/t.json", "true"], "no folder"),
         (["-n", "2", "--mpirun-option", "'", "true"], "--mpirun-option"),
+        (["-n", "2", "--watch", "often", "true"], "a time in ms (10) or `events`"),
+        (["-n", "2", "--watch", "0", "true"], "a time in ms (10) or `events`"),
         (["-n", "2"], "PROGRAM"),
     ],
     ids=lambda value: " ".join(value[2:4]) if isinstance(value, list) else "",

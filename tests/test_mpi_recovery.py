@@ -210,6 +210,8 @@ def test_failures_in_the_range_interrupt(
         ("past", {"RUNFLAT_WATCH_MS": "5"}, "REVOKED"),
         ("busy", {}, "SUCCESS"),
         ("busy", {"RUNFLAT_WATCH_MS": "5"}, "REVOKED"),
+        ("busy", {"RUNFLAT_WATCH_MS": "events"}, "REVOKED"),
+        ("busy", {"RUNFLAT_WATCH_MS": "60000"}, "REVOKED"),
     ],
 )
 def test_who_waits_past_the_library_or_in_no_call(

@@ -38,6 +38,12 @@ SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE", "FLUX_URI
 MOST_PROCESSES = 1 << 20
 
 
+def check_watch(watch: str) -> None:
+    """Refuse what is neither a time nor `events`."""
+    if watch != "events" and (not re.fullmatch(r"\d*\.?\d+", watch) or float(watch) == 0):
+        raise MpiError(f"--watch takes a time in ms (10) or `events`, got {watch}")
+
+
 @dataclass(frozen=True)
 class Job:
     """What is to run, and how it is to recover.
@@ -68,8 +74,8 @@ class Job:
         Words handed to mpirun as they are.
     parity : int or None
         Ranks of a parity group; None: whole second copies.
-    watch_ms : float or None
-        How often a thread looks for failures.
+    watch : str or None
+        In ms how often a thread looks for failures, or `events`: when the launcher tells of one.
     refill : bool
         The program may start new spares for processes that have died.
     """
@@ -88,7 +94,7 @@ class Job:
     step_limit_s: float | None = None
     mpirun_options: Sequence[str] = ()
     parity: int | None = None
-    watch_ms: float | None = None
+    watch: str | None = None
     refill: bool = False
     spare_count: int = field(init=False)
 
@@ -101,6 +107,8 @@ class Job:
         if (self.spares or 0) < 0:
             raise MpiError(f"a job has 0 spares or more, got {self.spares}")
         object.__setattr__(self, "spare_count", self._counted_spares())
+        if self.watch is not None:
+            check_watch(self.watch)
         if self.refill and not self.spare_count:
             raise MpiError("--refill starts spares anew: add --spares, or --shape and --alloc")
         check_ranks([*self.kills, *self.stops], self.world_size)
@@ -209,7 +217,7 @@ def compose(
         "RUNFLAT_EVENTS": None if events is None else str(events),
         "RUNFLAT_PARITY": None if job.parity is None else str(job.parity),
         "RUNFLAT_REFILL": "1" if job.refill else None,
-        "RUNFLAT_WATCH_MS": None if job.watch_ms is None else f"{job.watch_ms:g}",
+        "RUNFLAT_WATCH_MS": job.watch,
         "RUNFLAT_STEP_LIMIT_S": None if job.step_limit_s is None else f"{job.step_limit_s:g}",
     }
     exported |= {name: value for name, value in optional.items() if value is not None}

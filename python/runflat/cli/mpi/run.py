@@ -81,9 +81,8 @@ from runflat.mpi_launch.line import Job, compose
 )
 @click.option(
     "--watch",
-    type=click.FloatRange(0, min_open=True),
-    metavar="MS",
-    help="A thread looks for failures as often, for programs that wait where the library does not look.",
+    metavar="MS|events",
+    help="A thread looks for failures when the launcher tells of one, and besides as often, for programs that are in no MPI call for long.",
 )
 @click.option(
     "--hostfile",
@@ -180,7 +179,7 @@ def command(
     on_exhausted: str | None,
     parity: int | None,
     refill: bool,
-    watch: float | None,
+    watch: str | None,
     hostfile: str | None,
     kills: tuple[str, ...],
     stops: tuple[str, ...],
