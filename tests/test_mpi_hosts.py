@@ -50,9 +50,7 @@ def test_receives_that_failed_before_mpi_knew_are_gone(parts: Parts) -> None:
     assert not ended.crash_words
 
 
-def test_a_stopped_process_that_is_alone_on_its_host_is_fenced(
-    parts: Parts, hosts: Hosts
-) -> None:
+def test_a_stopped_process_that_is_alone_on_its_host_is_fenced(parts: Parts, hosts: Hosts) -> None:
     alone = make_hosts(hosts.folder / "alone", count=4, slots=1)
     program = [str(parts.program("examples/02_spares.c")), "150"]
     ended = run_job(parts, 4, program, spares=1, stop="1@0.1", options=alone.options)
