@@ -88,6 +88,11 @@ def test_mpiruns_other_ends_are_findings_whatever_the_ranks_noted() -> None:
         assert verdict.reasons[0].startswith(said)
 
 
+def test_that_a_process_was_killed_is_no_news_where_it_is_known() -> None:
+    for events, status in ((ALL + "1 killed 3; " + LAST, 0), (ALL + LAST + "; 1 finalized 9", 1)):
+        assert judge(3, Attempt(status=137), noted(events)).status == status
+
+
 def test_the_summary_says_who_failed_when_and_how_long_it_took() -> None:
     events = noted(
         "0 started 10; 1 started 10.1; 3 killed 11.5; 0 failure_detected 11.54 of=3; 1 failure_detected 11.75 of=3;"
@@ -106,7 +111,7 @@ def test_the_summary_says_who_failed_when_and_how_long_it_took() -> None:
     ]
     at_once = noted("; ".join(f"{rank} killed 1" for rank in (0, 1, 2, 5)))
     assert summary(judge(20, Attempt(status=0), at_once)) == [
-        "ranks 0-2, 5 killed at 1.000 s; reported by nobody; not repaired"
+        "ranks 0-2, 5 killed at 1.000 s; no repair was asked for"
     ]
     many = noted("; ".join(f"{rank} killed {rank}" for rank in range(20)))
     assert summary(judge(20, Attempt(status=0), many))[-1] == "... and 8 more; --timeline has all"

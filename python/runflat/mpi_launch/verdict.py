@@ -121,7 +121,9 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
     }
     missing = [rank for rank in range(world_size) if rank not in finalized | excused]
     ended = _ended(attempt)
-    reasons = [] if attempt.status == 0 else [ended]
+    # Of jobs that have started processes anew mpirun says now and then that one was killed, which is known.
+    known = attempt.status == 128 + signal.SIGKILL and excused
+    reasons = [] if attempt.status == 0 or known else [ended]
     all_the_same = f"; {ended} all the same" if attempt.status == 0 else ""
     if not any(one.rank is not None for one in events):
         reasons.append(
@@ -207,6 +209,9 @@ def _fate(group: Sequence[Failure], begun: float) -> str:
     when = f"{first.how} at {first.at - begun:.3f} s"
     reports = [ms for one in group for ms in one.detected_ms or ()]
     repairs = [one.repaired_ms for one in group if one.repaired_ms is not None]
+    if not reports and not repairs and first.how in ON_PURPOSE:
+        # The program goes on by itself, or the job had come to its end.
+        return f"{when}; no repair was asked for"
     detected = "first reported then" if first.how == "failed" else "reported by nobody"
     if reports:
         detected = f"detected after {span((min(reports), max(reports)))} ms"
