@@ -38,7 +38,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def parts(tmp_path: Path) -> list[str]:
     """Options that put stand-ins in the place of mpirun and the library."""
     library = tmp_path / "librunflat_mpi.so"
-    library.touch()
+    library.write_text("RF_Init")
     return ["--mpirun", str(script(tmp_path / "mpirun", MPIRUN)), "--library", str(library)]
 
 
@@ -152,6 +152,7 @@ def test_more_ranks_than_cores_are_oversubscribed(tmp_path: Path) -> None:
         (["-n", "2", "./absent"], "no program './absent'"),
         (["-n", "2", "--timeline", "/nowhere/t.json", "true"], "no folder"),
         (["-n", "2", "--mpirun-option", "'", "true"], "--mpirun-option"),
+        (["-n", "2", "--library", "/bin/true", "true"], "not the recovery library"),
         (["-n", "2", "--watch", "often", "true"], "a time in ms (10) or `events`"),
         (["-n", "2", "--watch", "0", "true"], "a time in ms (10) or `events`"),
         (["-n", "2"], "PROGRAM"),

@@ -144,7 +144,7 @@ def test_odd_lines_of_event_files_are_left_out(tmp_path: Path) -> None:
 
 def stand_in(tmp_path: Path, text: str, *options: str, status: int = 0) -> Answer:
     """Run a job whose files hold what is given as `rank event at ...`."""
-    (tmp_path / "librunflat_mpi.so").touch()
+    (tmp_path / "librunflat_mpi.so").write_text("RF_Init")
     made = [
         f"echo '{json.dumps(one.as_json())}' >> $RUNFLAT_EVENTS/rank-{one.rank}.jsonl"
         for one in noted(text)

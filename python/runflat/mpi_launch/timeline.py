@@ -89,7 +89,10 @@ class Timeline:
             answers=[ANSWERS[self.verdict.outcome], *self.verdict.reasons, *summary(self.verdict)],
             facts=[
                 ("processes", f"{self.ranks:,}"),
-                ("failed", ranges(sorted(one.rank for one in self.verdict.failures)) or "none"),
+                (
+                    "failed ranks",
+                    ranges(sorted(one.rank for one in self.verdict.failures)) or "none",
+                ),
                 ("took", f"{self.seconds:.1f} s"),
                 ("exit status", str(self.verdict.status)),
             ],

@@ -124,6 +124,8 @@ def find_parts(mpirun: str | None, library: str | None, *, dry_run: bool) -> Par
     if library is not None:
         launcher = launcher or find_launcher()
         check_launcher(launcher, None)
+        if b"RF_Init" not in Path(library).read_bytes():
+            raise MpiError(f"{library} is not the recovery library; `runflat mpi build` makes one")
         return Parts(launcher, Path(library).resolve())
     toolchain = find_toolchain(mpirun=launcher)
     if launcher is None:
