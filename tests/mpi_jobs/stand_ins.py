@@ -44,6 +44,11 @@ static void note(const char *event)
     fclose(file);
 }
 __attribute__((constructor)) static void before(void) { setenv("OMPI_MCA_async_mpi_finalize", "1", 0); }
+int RF_Init(void)
+{
+    return 0;
+}
+
 int MPI_Init(int *argc, char ***argv)
 {
     int code = PMPI_Init(argc, argv);

@@ -125,7 +125,9 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
     known = attempt.status == 128 + signal.SIGKILL and excused
     reasons = [] if attempt.status == 0 or known else [ended]
     all_the_same = f"; {ended} all the same" if attempt.status == 0 else ""
-    if not any(one.rank is not None for one in events):
+    if not any(one.rank is not None for one in events) and attempt.limit_s is not None:
+        reasons.append("no rank had come through MPI_Init by then")
+    elif not any(one.rank is not None for one in events):
         reasons.append(
             f"no rank noted anything: the program does not call MPI_Init, or cannot be protected{all_the_same}"
         )
