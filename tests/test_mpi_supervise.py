@@ -27,8 +27,8 @@ def hosts(tmp_path: Path) -> Hosts:
 
 
 def supervised(parts: Parts, hosts: Hosts) -> Ended:
-    """Run the heat cells on 3 hosts with 2 slots; host B dies with its daemon after 2 s."""
-    ended = run_supervised(parts, hosts, "02_spares", 4, 2, ["node:fakeB@2"], STEPS)
+    """Run the heat cells on 3 hosts with 2 slots; host B dies with its daemon after 0.8 s."""
+    ended = run_supervised(parts, hosts, "02_spares", 4, 2, ["node:fakeB@0.8"], STEPS)
     assert not ended.left_behind, ended
     return ended
 
