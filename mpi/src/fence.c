@@ -135,6 +135,7 @@ void stop_watching(void)
 {
     if (atomic_exchange(&watching, false))
         pthread_join(watcher, NULL);
+    stop_sentinel();
 }
 
 void fence(int place)

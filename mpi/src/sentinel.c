@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -12,7 +13,7 @@
 
 /* Words: the process, when it started, in how many looks it may be found stopped, the file for events, its rank. The fields of
  * /proc/PID/stat after the name in brackets: the first is the state, the 20th the start. It is nobody's child, so that the program does
- * not meet it where it waits for its own. */
+ * not meet it where it waits for its own; its number is printed. */
 static const char script[] =
     "( process=$1 started=$2 allowed=$3 events=$4 rank=$5 found=0\n"
     "while sleep 0.1 && read -r line < /proc/$process/stat; do\n"
@@ -24,19 +25,32 @@ static const char script[] =
     "\"of\": %d}\\n' $(date +%s.%N) $rank $rank >> \"$events\"\n"
     "  kill -9 $process\n"
     "  exit\n"
-    "done ) &";
+    "done ) > /dev/null & echo $!";
 
-/* Between vfork and exec: what this process has open must end with it. */
-static void leave_files(void)
+static pid_t sentinel;
+
+/* Between vfork and exec: what this process has open must end with it, but for a pipe to print to. */
+static void leave_files(int output)
 {
+    dup2(output, STDOUT_FILENO);
     if (syscall(SYS_close_range, 3u, ~0u, 0) != 0)
         for (int file = 3; file < 4096; file++)
             close(file);
-    for (int file = 0; file < 3; file++)
-        close(file);
+    close(STDIN_FILENO);
+    close(STDERR_FILENO);
     open("/dev/null", O_RDONLY);
     open("/dev/null", O_WRONLY);
-    dup(1);
+}
+
+/* The number that is printed; 0: none. */
+static pid_t read_number(int input)
+{
+    char text[24] = "";
+    ssize_t length, all = 0;
+    while (all < (ssize_t)sizeof text - 1 &&
+           (length = read(input, text + all, sizeof text - 1 - (size_t)all)) > 0)
+        all += length;
+    return (pid_t)atoi(text);
 }
 
 void start_sentinel(uint64_t started, double allowed_s)
@@ -52,13 +66,26 @@ void start_sentinel(uint64_t started, double allowed_s)
     char *words[] = {"sh", "-c", (char *)script, "sh", process, start, allowed, events, rank, NULL};
     char *environment[] = {"PATH=/usr/bin:/bin", NULL};
     /* Not fork: pages of this process would be copied when it writes to them. */
-    pid_t child = vfork();
+    int pipe_ends[2];
+    pid_t child = pipe2(pipe_ends, O_CLOEXEC) == 0 ? vfork() : -1;
     if (child == 0) {
-        leave_files();
+        leave_files(pipe_ends[1]);
         execve("/bin/sh", words, environment);
         _exit(127);
     }
-    int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+    if (child > 0) {
+        close(pipe_ends[1]);
+        sentinel = read_number(pipe_ends[0]);
+        close(pipe_ends[0]);
+        waitpid(child, NULL, 0);
+    }
+    if (sentinel == 0)
         say("no process watches over this one, which is alone on its host: /bin/sh did not start");
+}
+
+void stop_sentinel(void)
+{
+    if (sentinel > 0)
+        kill(sentinel, SIGKILL);
+    sentinel = 0;
 }

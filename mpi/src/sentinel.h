@@ -7,5 +7,6 @@
 /* Starts a shell beside this process, which started at `started` (as in struct place): it kills this process when it has been stopped
  * for so many seconds, and ends with it. */
 void start_sentinel(uint64_t started, double allowed_s);
+void stop_sentinel(void);
 
 #endif
