@@ -86,12 +86,13 @@ wheel: $(VENV)/.built $(VENV)/.dev
 	$(BIN)/maturin build --release --locked --out out/wheel; status=$$?; rm -rf $(STAGED); exit $$status
 
 # MPI jobs that lose processes, at random moments of every phase, 20 times each (`make test`: a sample); 500 jobs that shrink
-# many communicators at once; half an hour in which nobody dies. Hours: stopped, the matrix goes on with what out/soak lacks.
+# many communicators at once; half an hour in which nobody dies. Hours: it goes on with what the record lacks, and begins again
+# when a source of the library changes.
+SOAK := $(CURDIR)/bench/mpi_soak.jsonl
 test-mpi-soak: $(VENV)/.built $(VENV)/.dev
-	@mkdir -p out/soak
-	@for ranks in 4 8 32; do (cd tests && $(abspath $(BIN))/python -m mpi_jobs.matrix --ranks $$ranks \
-	  --record $(CURDIR)/out/soak/matrix.jsonl) || exit 1; done
-	@for what in shrinks quiet; do (cd tests && $(abspath $(BIN))/python -m mpi_jobs.soak $$what) || exit 1; done
+	@cd tests && status=0; \
+	for part in "matrix --ranks 4 --beside 3" "matrix --ranks 8 --beside 2" "matrix --ranks 32" "soak shrinks" "soak quiet"; do \
+	  $(abspath $(BIN))/python -m mpi_jobs.$$part --record $(SOAK) || status=1; done; exit $$status
 
 docs:
 	cargo doc --workspace --no-deps --locked

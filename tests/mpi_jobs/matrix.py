@@ -9,11 +9,10 @@ Each cell is repeated with kill times drawn from the seed; a cell that fails pri
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
-import shutil
 import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -21,7 +20,8 @@ from typing import Any
 
 from .hosts import Hosts, make_hosts
 from .job import Ended, run_job
-from .parts import ROOT, Parts, build
+from .parts import Parts, build
+from .record import Record
 from .supervised import run_supervised
 
 WHO = ("one", "several", "half", "rank0", "node", "daemon")
@@ -101,32 +101,18 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
 
 def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
     """Run it; what is wrong with how it ended."""
-    wrong = []
-    if cell.lost is None:
-        program = [str(parts.program(f"examples/{cell.program}.c")), str(STEPS)]
-        told = {"RUNFLAT_PARITY": str(cell.parity)}
-        options = [] if cell.slots is None else _hosts(parts, cell, cell.slots).options
-        ended = run_job(
-            parts,
-            cell.world,
-            program,
-            spares=cell.spares,
-            kill=cell.kill,
-            environment=told,
-            options=options,
-        )
-        silent = set(range(cell.world)) - ended.ranks("killed") - ended.ranks("finalized")
-        if silent:
-            wrong.append(f"processes {sorted(silent)} have not come to the end")
-    else:
-        assert cell.slots is not None
-        hosts = _hosts(parts, cell, cell.slots)
-        hosts.lose(hosts.names[cell.lost])
-        ended = run_supervised(
-            parts, hosts, cell.program, cell.ranks, cell.spares, cell.kill.split(","), STEPS
-        )
-        if ended.status:
-            wrong.append(f"exit status {ended.status}")
+    with tempfile.TemporaryDirectory(prefix="hosts-", dir=parts.folder) as folder:
+        hosts = None
+        if cell.slots is not None:
+            hosts = make_hosts(Path(folder), -(-cell.world // cell.slots), cell.slots)
+        if hosts is None or cell.lost is None:
+            ended, wrong = _run_in_job(parts, cell, hosts)
+        else:
+            hosts.lose(hosts.names[cell.lost])
+            ended = run_supervised(
+                parts, hosts, cell.program, cell.ranks, cell.spares, cell.kill.split(","), STEPS
+            )
+            wrong = [f"exit status {ended.status}"] if ended.status else []
     if not ended.in_time:
         wrong.append("it hung")
     if f"{cell.ranks} ranks, {STEPS} steps, largest error 0\n" not in ended.text:
@@ -137,11 +123,18 @@ def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
     return ended, wrong
 
 
-def _hosts(parts: Parts, cell: Cell, slots: int) -> Hosts:
-    """Make the hosts of a cell anew."""
-    folder = parts.folder / "hosts"
-    shutil.rmtree(folder, ignore_errors=True)
-    return make_hosts(folder, -(-cell.world // slots), slots)
+def _run_in_job(parts: Parts, cell: Cell, hosts: Hosts | None) -> tuple[Ended, list[str]]:
+    ended = run_job(
+        parts,
+        cell.world,
+        [str(parts.program(f"examples/{cell.program}.c")), str(STEPS)],
+        spares=cell.spares,
+        kill=cell.kill,
+        environment={"RUNFLAT_PARITY": str(cell.parity)},
+        options=hosts.options if hosts else [],
+    )
+    silent = set(range(cell.world)) - ended.ranks("killed") - ended.ranks("finalized")
+    return ended, [f"processes {sorted(silent)} have not come to the end"] if silent else []
 
 
 def main() -> int:
@@ -152,8 +145,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--who", choices=WHO)
     parser.add_argument("--phase", choices=PHASES)
+    parser.add_argument("--beside", type=int, default=1, help="places run side by side")
     parser.add_argument(
-        "--record", type=Path, help="a file: jobs that stand in it are not run again"
+        "--record",
+        type=Path,
+        help="a file: places of the matrix that stand in it are not run again",
     )
     given = parser.parse_args()
     cells = [
@@ -163,62 +159,45 @@ def main() -> int:
     ]
     with tempfile.TemporaryDirectory(prefix="rf-matrix-") as folder:
         parts = build(Path(folder))
-        found = [
-            told
-            for who, phase in cells
-            for told in run_cells(
-                parts, given.ranks, who, phase, given.repeats, given.seed, given.record
+        for program in PROGRAMS:
+            parts.program(f"examples/{program}.c")
+        record = Record(given.record)
+        with ThreadPoolExecutor(given.beside) as pool:
+            found = list(
+                pool.map(
+                    lambda place: run_cells(
+                        parts, given.ranks, *place, given.repeats, given.seed, record
+                    ),
+                    cells,
+                )
             )
-        ]
-    good = sum(told["good"] for told in found)
-    without = sum(not told["killed"] for told in found)
-    print(
-        f"seed {given.seed}: {good} of {len(found)} jobs recovered; in {without} nobody died in time"
-    )
-    return 0 if good == len(found) else 1
+    jobs, good = len(found) * given.repeats, sum(place["recovered"] for place in found)
+    without = sum(place["nobody_died"] for place in found)
+    print(f"seed {given.seed}: {good} of {jobs} jobs recovered; in {without} nobody died in time")
+    return 0 if good == jobs else 1
 
 
 def run_cells(
-    parts: Parts, ranks: int, who: str, phase: str, repeats: int, seed: int, record: Path | None
-) -> list[dict[str, Any]]:
+    parts: Parts, ranks: int, who: str, phase: str, repeats: int, seed: int, record: Record
+) -> dict[str, Any]:
     """Run one place of the matrix some times, or take what the record says of it."""
-    known = recorded(record)
-    found = []
-    for repeat in range(repeats):
-        name = f"{seed} {who} {phase} {repeat}"
-        told = known.get(f"{ranks} {name}")
-        if told is None:
-            cell = draw(ranks, who, phase, Random(name))
+    place = {"ranks": ranks, "who": who, "phase": phase, "seed": seed, "jobs": repeats}
+    found = record.known(place)
+    if found is None:
+        found = {"recovered": 0, "nobody_died": 0, "failed": []}
+        start = time.monotonic()
+        for repeat in range(repeats):
+            cell = draw(ranks, who, phase, Random(f"{seed} {who} {phase} {repeat}"))
             ended, wrong = run_cell(parts, cell)
-            told = {
-                "job": f"{ranks} {name}",
-                "library": sources(),
-                "good": not wrong,
-                "killed": bool(ended.ranks("killed")),
-            }
+            found["recovered"] += not wrong
+            found["nobody_died"] += not ended.ranks("killed")
             if wrong:
+                found["failed"].append({"repeat": repeat, "kill": cell.kill, "wrong": wrong})
                 print(f"{cell}: {'; '.join(wrong)}\n{ended.text[-2000:]}", flush=True)
-            if record:
-                with record.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(told) + "\n")
-        found.append(told)
-    good = sum(told["good"] for told in found)
-    print(f"{ranks} ranks, {who} in {phase}: {good} of {repeats}", flush=True)
+        found["seconds"] = round(time.monotonic() - start)
+        record.add(place, found)
+    print(f"{ranks} ranks, {who} in {phase}: {found['recovered']} of {repeats}", flush=True)
     return found
-
-
-def recorded(record: Path | None) -> dict[str, dict[str, Any]]:
-    """Jobs of a record, by name."""
-    if record is None or not record.exists():
-        return {}
-    lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
-    return {line["job"]: line for line in lines if line["library"] == sources()}
-
-
-def sources() -> str:
-    """Tell one state of the library from another."""
-    files = sorted(ROOT.glob("mpi/src/*.[ch]"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 if __name__ == "__main__":

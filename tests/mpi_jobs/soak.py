@@ -16,9 +16,11 @@ import tempfile
 import time
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from .job import run_job
 from .parts import Parts, build
+from .record import Record
 
 
 def shrink(parts: Parts, random: Random) -> tuple[str, list[str]]:
@@ -39,36 +41,38 @@ def shrink(parts: Parts, random: Random) -> tuple[str, list[str]]:
     return drawn, [*wrong, ended.text[-2000:]] if wrong else []
 
 
-def shrinks(parts: Parts, repeats: int, seed: int) -> int:
-    """Run many; how many went wrong."""
-    bad = 0
+def shrinks(parts: Parts, repeats: int, seed: int) -> dict[str, Any]:
+    """Run many."""
+    failed = []
     for repeat in range(repeats):
         drawn, wrong = shrink(parts, Random(f"{seed} {repeat}"))
-        bad += bool(wrong)
         if wrong:
+            failed.append({"repeat": repeat, "drawn": drawn, "wrong": wrong[:-1]})
             print(f"{repeat}: {drawn}: {'; '.join(wrong)}", flush=True)
         elif repeat % 50 == 49:
-            print(f"{repeat + 1 - bad} of {repeat + 1}", flush=True)
-    print(f"seed {seed}: {repeats - bad} of {repeats} jobs shrank their communicators")
-    return bad
+            print(f"{repeat + 1 - len(failed)} of {repeat + 1}", flush=True)
+    print(f"seed {seed}: {repeats - len(failed)} of {repeats} jobs shrank their communicators")
+    return {"good": repeats - len(failed), "failed": failed}
 
 
-def quiet(parts: Parts, minutes: float, ranks: int) -> int:
-    """Run jobs without failures, one after the other; how many found a failure."""
+def quiet(parts: Parts, minutes: float, ranks: int) -> dict[str, Any]:
+    """Run jobs without failures, one after the other."""
     end = time.monotonic() + 60 * minutes
     program = [str(parts.program("examples/02_spares.c")), str(STEPS)]
-    bad = jobs = 0
+    jobs = 0
+    failed = []
     while time.monotonic() < end:
         ended = run_job(parts, ranks, program, spares=2, limit_s=600)
         found = {one["event"] for one in ended.events} & NEVER
         right = f"{ranks - 2} ranks, {STEPS} steps, largest error 0\n" in ended.text
-        jobs += 1
         if found or not right or ended.left_behind:
-            bad += 1
+            failed.append({"job": jobs, "events": sorted(found), "right": right})
             print(f"{sorted(found)}\n{ended.text[-2000:]}", flush=True)
+        jobs += 1
         print(f"{jobs} jobs, the last took {ended.seconds:.0f} s", flush=True)
-    print(f"{jobs - bad} of {jobs} jobs of {ranks} processes suspected nobody, {minutes:g} minutes")
-    return bad
+    good = jobs - len(failed)
+    print(f"{good} of {jobs} jobs of {ranks} processes suspected nobody, {minutes:g} minutes")
+    return {"jobs": jobs, "good": good, "failed": failed}
 
 
 STEPS = 2000
@@ -86,12 +90,26 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--ranks", type=int, default=32)
+    parser.add_argument(
+        "--record", type=Path, help="a file: a soak that stands in it is not run again"
+    )
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="rf-soak-") as folder:
-        parts = build(Path(folder))
-        if given.what == "shrinks":
-            return min(shrinks(parts, given.repeats, given.seed), 1)
-        return min(quiet(parts, given.minutes, given.ranks), 1)
+    record = Record(given.record)
+    part: dict[str, Any] = {"soak": given.what}
+    if given.what == "shrinks":
+        part |= {"seed": given.seed, "jobs": given.repeats}
+    else:
+        part |= {"ranks": given.ranks, "minutes": given.minutes}
+    found = record.known(part)
+    if found is None:
+        with tempfile.TemporaryDirectory(prefix="rf-soak-") as folder:
+            parts = build(Path(folder))
+            if given.what == "shrinks":
+                found = shrinks(parts, given.repeats, given.seed)
+            else:
+                found = quiet(parts, given.minutes, given.ranks)
+        record.add(part, found)
+    return 1 if found["failed"] else 0
 
 
 if __name__ == "__main__":
