@@ -6,17 +6,18 @@
  * Who sends to a process for the first time asks the launcher where it is, and waits for ever if all of that host have died: in
  * worlds of at most PLACED processes all are asked for at the start.
  * Between hosts, a process that sends to one that has died gets SIGPIPE, which is made harmless. */
-#include "bounded.h"
-#include "fence.h"
-#include "inject.h"
-#include "parting.h"
-#include "range.h"
-#include "refill.h"
-#include "spares.h"
+#include "guards/bounded.h"
+#include "guards/fence.h"
+#include "guards/inject.h"
+#include "guards/leaving.h"
+#include "guards/young.h"
+#include "jobs/parting.h"
+#include "modes/range.h"
+#include "modes/uniform.h"
+#include "modes/watcher.h"
+#include "spares/refill.h"
+#include "spares/spares.h"
 #include "state.h"
-#include "uniform.h"
-#include "watcher.h"
-#include "young.h"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -160,16 +161,6 @@ __attribute__((visibility("default"))) int ompi_mpi_abort(MPI_Comm comm, int sta
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "ompi_mpi_abort");
     return next(comm, status);
-}
-
-/* Waits until all that live have come here: a late word about a failure must not find a process half gone. */
-static void leave_together(void)
-{
-    int flag = 1;
-    while (PMPIX_Comm_agree(rf.world, &flag) != MPI_SUCCESS) {
-        int acknowledged;
-        PMPIX_Comm_ack_failed(rf.world, rf.size, &acknowledged);
-    }
 }
 
 /* Stands before Open MPI's own function of the name, which parts from other jobs when MPI can no longer make connections, and crashes

@@ -45,5 +45,5 @@ class Record:
 
 def sources() -> str:
     """Tell one state of the library from another."""
-    files = sorted(ROOT.glob("mpi/src/*.[ch]"))
+    files = sorted(ROOT.glob("mpi/src/**/*.[ch]"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]

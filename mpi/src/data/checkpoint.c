@@ -1,0 +1,223 @@
+/* Checkpoints in memory: each rank's protected memory here, and what gives it back at others.
+ *
+ * A checkpoint is written beside the one before and counts when all have theirs: a failure in its midst leaves the one before
+ * in force at all ranks. Of one that is written beside the computation it need not be known by all alike that it counts, since
+ * RF_Restore asks everybody. */
+#include "data/checkpoint.h"
+
+#include "data/copies.h"
+#include "data/ring.h"
+#include "data/sharing.h"
+#include "data/snapshot.h"
+#include "data/store.h"
+#include "guards/bounded.h"
+#include "guards/inject.h"
+#include "modes/agree.h"
+#include "requests/requests.h"
+#include "runflat.h"
+#include "spares/spares.h"
+#include "state.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* A version counts. */
+static void commit(const struct ring *ring, int64_t version, double begin)
+{
+    keep_copies(last_complete = version, ring->number[ring->own], second_of(ring));
+    forget_stored(version);
+    note_event_of("checkpoint", 1e3 * (wall_s() - begin), "version", (long)version);
+}
+
+/* Takes the snapshot of a version; false: no memory, and the communicator is revoked. */
+static bool begin_version(const struct ring *ring, int64_t version)
+{
+    if (take_snapshot(ring->number[ring->own], version))
+        return true;
+    say("no memory for a checkpoint");
+    PMPIX_Comm_revoke(ring->comm);
+    return false;
+}
+
+RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
+{
+    if (!job_runs() || comm == MPI_COMM_NULL)
+        return RF_ERR_ARGUMENT;
+    finish_checkpoint();
+    if (version <= last_complete)
+        return RF_ERR_ARGUMENT;
+    double begin = wall_s();
+    enter_phase("checkpoint");
+    struct ring ring = open_ring(side_of_job());
+    struct sharing sharing;
+    bool good = begin_version(&ring, version);
+    if (good) {
+        begin_sharing(&sharing, &ring, version);
+        good = share(&sharing) && store_copies(version);
+    }
+    int code = agree_on_success(comm, good);
+    /* After a failure others may know that it is complete: it is kept beside the one before, and RF_Restore finds out. */
+    if (code == MPI_SUCCESS)
+        commit(&ring, version, begin);
+    close_ring(&ring);
+    return code;
+}
+
+/* Ranks tell each other that all have theirs: in round k each tells the one 2^k places behind it what it has heard so far. Open
+ * MPI's own non-blocking calls print what they think of failures. */
+struct confirmation {
+    const struct ring *ring;
+    int distance;
+    unsigned char out, in;
+    struct flight flight;
+};
+
+enum { TAG = 32002 };
+
+static void begin_round(struct confirmation *own)
+{
+    const struct ring *ring = own->ring;
+    receive_bytes(&own->flight, &own->in, 1, (ring->own - own->distance + ring->size) % ring->size,
+                  TAG);
+    send_bytes(&own->flight, &own->out, 1, (ring->own + own->distance) % ring->size, TAG);
+}
+
+static void begin_confirmation(struct confirmation *own, const struct ring *ring, bool good)
+{
+    *own = (struct confirmation){.ring = ring, .distance = 1, .out = good};
+    begin_flight(&own->flight, ring->comm);
+    if (ring->size > 1)
+        begin_round(own);
+}
+
+/* True: ended, and `good` tells whether all have. */
+static bool advance_confirmation(struct confirmation *own, bool *good)
+{
+    if (!has_landed(&own->flight))
+        return false;
+    *good = own->flight.good && own->out;
+    if (!own->flight.good || own->ring->size == 1)
+        return true;
+    own->out = *good = *good && own->in;
+    own->distance *= 2;
+    if (own->distance >= own->ring->size)
+        return true;
+    begin_round(own);
+    return false;
+}
+
+/* A request of RF_Icheckpoint. */
+struct background {
+    struct work work;
+    int64_t version;
+    double begin;
+    struct ring ring;
+    struct sharing sharing;
+    enum { SHARING, STORING, CONFIRMING } stage;
+    bool good;
+    pthread_t writer;
+    atomic_bool written;
+    struct confirmation confirmation;
+};
+
+static struct background *current;
+
+/* Files are written by a thread, which calls nothing of MPI. */
+static void *write_files(void *state)
+{
+    struct background *own = state;
+    own->good = store_copies(own->version);
+    atomic_store(&own->written, true);
+    return NULL;
+}
+
+static void begin_storing(struct background *own)
+{
+    own->stage = STORING;
+    if (!has_store()) {
+        atomic_store(&own->written, true);
+    } else if (pthread_create(&own->writer, NULL, write_files, own) == 0) {
+        pthread_detach(own->writer);
+    } else {
+        write_files(own);
+    }
+}
+
+static bool end_background(struct background *own, bool good)
+{
+    if (good)
+        commit(&own->ring, own->version, own->begin);
+    else
+        PMPIX_Comm_revoke(own->ring.comm);
+    own->work.code = good ? MPI_SUCCESS : MPIX_ERR_REVOKED;
+    close_ring(&own->ring);
+    current = NULL;
+    return true;
+}
+
+static bool advance(struct work *work)
+{
+    struct background *own = (struct background *)work;
+    switch (own->stage) {
+    case SHARING:
+        if (!advance_sharing(&own->sharing, &own->good))
+            return false;
+        if (!own->good)
+            return end_background(own, false);
+        begin_storing(own);
+        return false;
+    case STORING:
+        if (!atomic_load(&own->written))
+            return false;
+        begin_confirmation(&own->confirmation, &own->ring, own->good);
+        own->stage = CONFIRMING;
+        return false;
+    case CONFIRMING:
+        return advance_confirmation(&own->confirmation, &own->good) &&
+               end_background(own, own->good);
+    }
+    return true;
+}
+
+RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+    if (!job_runs() || comm == MPI_COMM_NULL)
+        return RF_ERR_ARGUMENT;
+    finish_checkpoint();
+    if (version <= last_complete)
+        return RF_ERR_ARGUMENT;
+    enter_phase("checkpoint");
+    struct background *own = calloc(1, sizeof *own);
+    if (!own)
+        return MPI_ERR_NO_MEM;
+    *own = (struct background){
+        .version = version, .begin = wall_s(), .ring = open_ring(side_of_job())};
+    own->work = (struct work){.owner = rf.world, .advance = advance};
+    if (!begin_version(&own->ring, version)) {
+        close_ring(&own->ring);
+        free(own);
+        return MPI_ERR_NO_MEM;
+    }
+    begin_sharing(&own->sharing, &own->ring, version);
+    current = own;
+    *request = start_work(&own->work);
+    advance_works();
+    return MPI_SUCCESS;
+}
+
+void finish_checkpoint(void)
+{
+    while (current)
+        advance_works();
+}
+
+void give_up_checkpoint(void)
+{
+    if (!current)
+        return;
+    PMPIX_Comm_revoke(current->ring.comm);
+    begin_step("end of a checkpoint");
+    finish_checkpoint();
+    end_step();
+}

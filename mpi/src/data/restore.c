@@ -1,0 +1,257 @@
+/* Bringing copies back. What must travel after a repair follows from one table of who holds what, the same at all ranks. */
+#include "data/checkpoint.h"
+#include "data/copies.h"
+#include "data/parity.h"
+#include "data/ring.h"
+#include "data/sharing.h"
+#include "data/snapshot.h"
+#include "data/transfer.h"
+#include "guards/bounded.h"
+#include "guards/inject.h"
+#include "modes/agree.h"
+#include "runflat.h"
+#include "spares/roster.h"
+#include "spares/spares.h"
+#include "state.h"
+
+#include <stdlib.h>
+
+/* What a process holds, for the table. */
+struct holding {
+    int64_t number, bytes; /* number -1: nothing */
+    int64_t members;       /* of the group that a block is of */
+};
+
+/* Forgets copies that a failure has left unfinished, and those that are not any more what they were: the other one of the same
+ * rank is as good. */
+static void drop_changed_copies(void)
+{
+    for (int at = 0; at < COPIES_MAX; at++) {
+        struct copy *copy = &copies[at];
+        if (copy->rank < 0 ||
+            (copy->whole && checksum_of(copy->data, copy->bytes) == copy->checksum))
+            continue;
+        if (!copy->whole) {
+            drop_copy(copy);
+            continue;
+        }
+        say("a copy of rank %d's checkpoint of version %ld has changed in memory; it is left out",
+            copy->rank, (long)copy->version);
+        note_event_of("changed", -1, "version", (long)copy->version);
+        drop_copy(copy);
+    }
+}
+
+/* Who holds which copies of a version: COPIES_MAX entries by rank. NULL: a failure. */
+static struct holding *who_holds(const struct ring *ring, int64_t version)
+{
+    struct holding own[COPIES_MAX];
+    struct holding *all = malloc(sizeof own * (size_t)ring->size);
+    for (int at = 0; at < COPIES_MAX; at++) {
+        bool has = copies[at].rank >= 0 && copies[at].version == version;
+        own[at] = (struct holding){has ? copies[at].rank : -1, has ? (int64_t)copies[at].bytes : 0,
+                                   has ? members_of(&copies[at]) : 0};
+    }
+    if (PMPI_Allgather(own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, ring->comm) ==
+        MPI_SUCCESS)
+        return all;
+    PMPIX_Comm_revoke(ring->comm);
+    free(all);
+    return NULL;
+}
+
+/* What `rank` holds of the rank with a first number; NULL: nothing. */
+static const struct holding *held(const struct holding *all, int rank, int number)
+{
+    for (int at = 0; at < COPIES_MAX; at++)
+        if (all[rank * COPIES_MAX + at].number == number)
+            return &all[rank * COPIES_MAX + at];
+    return NULL;
+}
+
+/* The copies that must travel so that each rank has its own; -1: one is lost. */
+static int plan_homes(const struct ring *ring, const struct holding *all, struct transfer *plan)
+{
+    int count = 0;
+    for (int rank = 0; rank < ring->size; rank++) {
+        int number = ring->number[rank];
+        if (held(all, rank, number))
+            continue;
+        const struct holding *found = NULL;
+        for (int from = 0; from < ring->size && !found; from++)
+            if ((found = held(all, from, number)))
+                plan[count++] = (struct transfer){number, from, rank, (size_t)found->bytes};
+        if (!found)
+            return -1;
+    }
+    return count;
+}
+
+/* The copies that must travel so that each rank's second copy is where it belongs; each rank has its own. */
+static int plan_seconds(const struct ring *ring, const struct holding *all, struct transfer *plan)
+{
+    int count = 0;
+    for (int rank = 0; rank < ring->size && ring->shift > 0; rank++) {
+        int number = ring->number[rank], to = partner(ring, rank, 1);
+        const struct holding *found = NULL;
+        for (int at = 0; at < ring->size && !found; at++)
+            found = held(all, at, number);
+        if (!held(all, to, number))
+            plan[count++] = (struct transfer){number, rank, to, (size_t)found->bytes};
+    }
+    return count;
+}
+
+/* The first rank that holds something; -1: none does. */
+static int holder(const struct ring *ring, const struct holding *all, int number)
+{
+    for (int rank = 0; rank < ring->size; rank++)
+        if (held(all, rank, number))
+            return rank;
+    return -1;
+}
+
+/* Copies and blocks that another rank holds than the one they are of. */
+static int plan_moves(const struct ring *ring, const struct holding *all, struct transfer *plan)
+{
+    int count = 0;
+    for (int rank = 0; rank < ring->size; rank++) {
+        int number[2] = {ring->number[rank], block_number(ring->number[rank])};
+        for (int at = 0; at < 2; at++) {
+            int from = holder(ring, all, number[at]);
+            if (from >= 0 && !held(all, rank, number[at]))
+                plan[count++] = (struct transfer){number[at], from, rank,
+                                                  (size_t)held(all, from, number[at])->bytes};
+        }
+    }
+    return count;
+}
+
+/* What is left of a group. */
+struct left {
+    int lost;            /* the rank whose copy nobody holds; -1: none */
+    int64_t block_bytes; /* of the blocks */
+    bool renews;         /* a block is not there or is not what it would be made of now */
+    bool hopeless;       /* more is lost than blocks give back */
+};
+
+static struct left what_is_left(const struct ring *ring, const struct holding *all, int group)
+{
+    struct left left = {.lost = -1};
+    int ranks = 0;
+    for (int rank = 0; rank < ring->size; rank++)
+        ranks += group_of(ring->number[rank]) == group;
+    for (int rank = 0; rank < ring->size; rank++) {
+        int number = ring->number[rank];
+        if (group_of(number) != group)
+            continue;
+        if (holder(ring, all, number) < 0) {
+            left.hopeless = left.hopeless || left.lost >= 0;
+            left.lost = rank;
+        }
+    }
+    for (int rank = 0; rank < ring->size; rank++) {
+        int from = group_of(ring->number[rank]) == group
+                       ? holder(ring, all, block_number(ring->number[rank]))
+                       : -2;
+        const struct holding *block =
+            from >= 0 ? held(all, from, block_number(ring->number[rank])) : NULL;
+        bool good = block && block->members == ranks;
+        left.block_bytes = good ? block->bytes : left.block_bytes;
+        left.renews = left.renews || (from != -2 && !good);
+        left.hopeless =
+            left.hopeless || (from != -2 && !good && left.lost >= 0 && rank != left.lost);
+    }
+    left.renews = left.renews || left.lost >= 0;
+    return left;
+}
+
+/* Brings copies and blocks home, makes a lost copy anew and loads this rank's. */
+static bool restore_by_parity(const struct ring *ring, const struct holding *all, int64_t version,
+                              int *lost)
+{
+    int number = ring->number[ring->own];
+    for (int group = 0; group < first_count(); group++)
+        *lost = *lost || what_is_left(ring, all, group).hopeless;
+    if (*lost)
+        return true;
+    struct left left = what_is_left(ring, all, group_of(number));
+    struct transfer *plan = calloc((size_t)(2 * ring->size), sizeof *plan);
+    bool good = plan && carry(ring->comm, ring->own, version, plan_moves(ring, all, plan), plan);
+    free(plan);
+    good = good && (left.lost < 0 || rebuild(ring, version, left.lost, (size_t)left.block_bytes));
+    if (good && left.renews) {
+        struct sharing sharing;
+        begin_sharing(&sharing, ring, version);
+        good = share(&sharing);
+    }
+    return good && load_snapshot(find_copy(number, version));
+}
+
+/* The last version that counts; -1: none. False: a failure. */
+static bool last_of_all(const struct ring *ring, int64_t *version)
+{
+    if (PMPI_Allreduce(&last_complete, version, 1, MPI_INT64_T, MPI_MAX, ring->comm) == MPI_SUCCESS)
+        return true;
+    PMPIX_Comm_revoke(ring->comm);
+    return false;
+}
+
+/* Brings copies home, loads them and renews what was lost; what it returns is the same at all ranks. */
+static int restore(MPI_Comm comm, const struct ring *ring, int64_t *version)
+{
+    int64_t last = -1;
+    int own = ring->number[ring->own], lost = 0, code;
+    bool good = last_of_all(ring, &last);
+    struct holding *all = good && last >= 0 ? who_holds(ring, last) : NULL;
+    struct transfer *plan = calloc((size_t)ring->size, sizeof *plan);
+    if (all && parity_size()) {
+        good = restore_by_parity(ring, all, last, &lost);
+    } else if (all) {
+        int count = plan_homes(ring, all, plan);
+        lost = count < 0;
+        good = lost || (carry(ring->comm, ring->own, last, count, plan) &&
+                        carry(ring->comm, ring->own, last, plan_seconds(ring, all, plan), plan) &&
+                        load_snapshot(find_copy(own, last)));
+    }
+    code = agree_on_success(comm, good && (all || last < 0));
+    if (code == MPI_SUCCESS && last >= 0 && !lost) {
+        keep_copies(last, own, second_of(ring));
+        *version = last_complete = last;
+    }
+    free(all);
+    free(plan);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (lost)
+        keep_copies(last_complete = -1, -1, -1);
+    return lost ? RF_ERR_DATA_LOST : last < 0 ? RF_ERR_NO_CHECKPOINT : MPI_SUCCESS;
+}
+
+/* For tests: what a fault of memory does. */
+static void change_a_copy(void)
+{
+    for (int at = 0; at < COPIES_MAX; at++)
+        if (copies[at].rank >= 0 && copies[at].bytes > 0)
+            copies[at].data[copies[at].bytes / 2] ^= 1;
+}
+
+RF_API int RF_Restore(MPI_Comm comm, int64_t *version)
+{
+    if (!job_runs() || comm == MPI_COMM_NULL)
+        return RF_ERR_ARGUMENT;
+    finish_checkpoint();
+    double begin = wall_s();
+    begin_step("RF_Restore");
+    enter_phase("restore");
+    if (last_complete >= 0 && is_corruption_due())
+        change_a_copy();
+    drop_changed_copies();
+    struct ring ring = open_ring(side_of_job());
+    int code = restore(comm, &ring, version);
+    close_ring(&ring);
+    end_step();
+    if (code == MPI_SUCCESS)
+        note_event_of("restored", 1e3 * (wall_s() - begin), "version", (long)*version);
+    return code;
+}

@@ -1,0 +1,137 @@
+#include "data/store.h"
+
+#include "data/copies.h"
+#include "state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_ROOM = 4096 };
+
+/* What a file begins with; the data follows. */
+struct head {
+    char magic[8];
+    int64_t rank, version;
+    uint64_t bytes, checksum;
+};
+
+static const char MAGIC[8] = "rfcopy1";
+
+bool has_store(void)
+{
+    const char *given = getenv("RUNFLAT_STORE");
+    return given && *given;
+}
+
+/* The folder of this host; false: the launch names none. */
+static bool own_folder(char *path)
+{
+    char host[256] = "";
+    if (!has_store())
+        return false;
+    gethostname(host, sizeof host - 1);
+    return snprintf(path, PATH_ROOM, "%s/%s", getenv("RUNFLAT_STORE"), host) < PATH_ROOM;
+}
+
+static bool write_copy(const char *folder, const struct copy *copy)
+{
+    char path[PATH_ROOM + 64], own[PATH_ROOM + 96];
+    struct head head = {.rank = copy->rank,
+                        .version = copy->version,
+                        .bytes = copy->bytes,
+                        .checksum = copy->checksum};
+    memcpy(head.magic, MAGIC, sizeof head.magic);
+    snprintf(path, sizeof path, "%s/rank-%d.%020ld", folder, copy->rank, (long)copy->version);
+    /* Two processes of a host may hold the same copy. */
+    snprintf(own, sizeof own, "%s.%d", path, (int)getpid());
+    FILE *file = fopen(own, "wb");
+    bool good = file && fwrite(&head, sizeof head, 1, file) == 1 &&
+                fwrite(copy->data, 1, copy->bytes, file) == copy->bytes;
+    good = file && fclose(file) == 0 && good && rename(own, path) == 0;
+    if (!good)
+        say("%s cannot be written: %s", path, strerror(errno));
+    return good;
+}
+
+bool store_copies(int64_t version)
+{
+    char folder[PATH_ROOM];
+    bool good = true;
+    if (!own_folder(folder))
+        return true;
+    mkdir(getenv("RUNFLAT_STORE"), 0700);
+    mkdir(folder, 0700);
+    for (int at = 0; at < COPIES_MAX; at++)
+        if (copies[at].rank >= 0 && copies[at].version == version)
+            good = write_copy(folder, &copies[at]) && good;
+    return good;
+}
+
+/* The rank and version of a file by its name. */
+static bool read_name(const char *name, int *rank, long *version)
+{
+    int length = 0;
+    return sscanf(name, "rank-%d.%ld%n", rank, version, &length) == 2 && !name[length];
+}
+
+void forget_stored(int64_t version)
+{
+    char folder[PATH_ROOM], path[PATH_ROOM + 300];
+    DIR *listing = own_folder(folder) ? opendir(folder) : NULL;
+    for (struct dirent *entry; listing && (entry = readdir(listing));) {
+        int rank;
+        long old;
+        if (read_name(entry->d_name, &rank, &old) && old < version && find_copy(rank, version)) {
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+            unlink(path);
+        }
+    }
+    if (listing)
+        closedir(listing);
+}
+
+static void read_copy(const char *path)
+{
+    struct head head;
+    FILE *file = fopen(path, "rb");
+    bool good = file && fread(&head, sizeof head, 1, file) == 1 &&
+                memcmp(head.magic, MAGIC, sizeof head.magic) == 0;
+    struct copy *copy = good ? new_copy((int)head.rank, head.version, head.bytes) : NULL;
+    good = copy && fread(copy->data, 1, copy->bytes, file) == copy->bytes;
+    if (good)
+        seal_copy(copy);
+    good = good && copy->checksum == head.checksum;
+    if (copy && !good)
+        drop_copy(copy);
+    if (!good)
+        say("%s: damaged, or there is no memory for it; left out", path);
+    if (file)
+        fclose(file);
+}
+
+static int is_copy(const struct dirent *entry)
+{
+    int rank;
+    long version;
+    return read_name(entry->d_name, &rank, &version);
+}
+
+void load_stored(int turn, int turns)
+{
+    char folder[PATH_ROOM], path[PATH_ROOM + 300];
+    struct dirent **entries = NULL;
+    int count = own_folder(folder) ? scandir(folder, &entries, is_copy, alphasort) : 0;
+    for (int at = 0; at < count; at++) {
+        if (at % turns == turn) {
+            snprintf(path, sizeof path, "%s/%s", folder, entries[at]->d_name);
+            read_copy(path);
+        }
+        free(entries[at]);
+    }
+    free(entries);
+}

@@ -1,0 +1,110 @@
+#include "guards/bounded.h"
+
+#include "state.h"
+
+#include <execinfo.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What MPI_Abort may take. */
+enum { ABORT_S = 3 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static const char *running;
+static pthread_t runner;
+static struct timespec deadline;
+static unsigned long number;
+
+static void print_stack(int signal)
+{
+    (void)signal;
+    void *frames[64];
+    backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
+}
+
+double seconds_of(const char *variable, double otherwise)
+{
+    const char *given = getenv(variable);
+    double seconds = given ? strtod(given, NULL) : 0;
+    return seconds > 0 ? seconds : otherwise;
+}
+
+double step_limit_s(void)
+{
+    return seconds_of("RUNFLAT_STEP_LIMIT_S", 60);
+}
+
+/* Ends the process: the others see a failure, and come to the same end if it is theirs too. */
+static void give_up(void)
+{
+    int stack_signal = SIGRTMIN + 6;
+    say("`%s` took longer than %.0f s (RUNFLAT_STEP_LIMIT_S); the stack is:", running,
+        step_limit_s());
+    signal(stack_signal, print_stack);
+    pthread_kill(runner, stack_signal);
+    sleep(1);
+    note_event("step_limit", -1);
+    _exit(EXIT_STEP_LIMIT);
+}
+
+static void *watch(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (!running)
+            pthread_cond_wait(&changed, &lock);
+        unsigned long watched = number;
+        struct timespec until = deadline;
+        int late = 0;
+        while (running && number == watched && !late)
+            late = pthread_cond_timedwait(&changed, &lock, &until);
+        if (running && number == watched)
+            give_up();
+    }
+    return NULL;
+}
+
+static void *end(void *status)
+{
+    sleep(ABORT_S);
+    _exit((int)(intptr_t)status);
+}
+
+void end_soon(int status)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, end, (void *)(intptr_t)status) == 0)
+        pthread_detach(thread);
+}
+
+void begin_step(const char *step)
+{
+    static bool started;
+    pthread_mutex_lock(&lock);
+    if (!started) {
+        pthread_t thread;
+        started = pthread_create(&thread, NULL, watch, NULL) == 0;
+        if (started)
+            pthread_detach(thread);
+    }
+    running = step;
+    runner = pthread_self();
+    number++;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += (time_t)step_limit_s() + 1;
+    pthread_cond_signal(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+void end_step(void)
+{
+    pthread_mutex_lock(&lock);
+    running = NULL;
+    pthread_cond_signal(&changed);
+    pthread_mutex_unlock(&lock);
+}

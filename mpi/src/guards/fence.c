@@ -1,0 +1,145 @@
+#include "guards/fence.h"
+
+#include "guards/bounded.h"
+#include "guards/sentinel.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static atomic_bool watching;
+static pthread_t watcher;
+
+/* The state of a process as the kernel tells it ('T': stopped) and when it started, in ticks; 0: there is none. */
+static char look_at(pid_t pid, uint64_t *started)
+{
+    char path[64], line[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    char *read = fgets(line, sizeof line, file);
+    fclose(file);
+    /* The name stands in brackets and may hold anything; field 3 is next, field 22 the start. */
+    char *at = read ? strrchr(line, ')') : NULL, state = 0;
+    if (!at || sscanf(at + 1, " %c", &state) != 1)
+        return 0;
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    *started = at ? strtoull(at, NULL, 10) : 0;
+    return state;
+}
+
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return hash;
+}
+
+struct place place_here(void)
+{
+    char host[256] = "";
+    struct place own;
+    gethostname(host, sizeof host - 1);
+    memset(&own, 0, sizeof own);
+    own.host = hash_of(host);
+    own.pid = getpid();
+    look_at(own.pid, &own.started);
+    return own;
+}
+
+/* The state of a process of this host; 0: it is gone, and if its number is in use again, by another one. */
+static char state_at(const struct place *place)
+{
+    uint64_t started;
+    char state = look_at(place->pid, &started);
+    return state == 'Z' || state == 'X' || started != place->started ? 0 : state;
+}
+
+#define SPAWNER "RUNFLAT_SPAWNER"
+
+void write_spawner(char variable[SPAWNER_MAX])
+{
+    struct place own = place_here();
+    snprintf(variable, SPAWNER_MAX, SPAWNER "=%" PRIx64 " %d %" PRIu64, own.host, (int)own.pid,
+             own.started);
+}
+
+bool is_spawner_there(void)
+{
+    const char *text = getenv(SPAWNER);
+    struct place spawner = {0};
+    int pid = 0;
+    if (!text ||
+        sscanf(text, "%" SCNx64 " %d %" SCNu64, &spawner.host, &pid, &spawner.started) != 3)
+        return true;
+    spawner.pid = pid;
+    return spawner.host != place_here().host || state_at(&spawner);
+}
+
+/* The next rank on this host after `rank` whose process is there; `rank` itself if there is no other. */
+static int next_here(int rank)
+{
+    for (int step = 1; step < rf.size; step++) {
+        int other = (rank + step) % rf.size;
+        if (is_here(other) && state_at(&rf.place[other]))
+            return other;
+    }
+    return rank;
+}
+
+static void *watch(void *unused)
+{
+    (void)unused;
+    double allowed_s = seconds_of("RUNFLAT_STOPPED_S", 1);
+    struct timespec nap = {0, 100000000};
+    double since = 0;
+    int watched = next_here(rf.rank);
+    while (atomic_load(&watching) && watched != rf.rank) {
+        nanosleep(&nap, NULL);
+        char state = state_at(&rf.place[watched]);
+        if (!state) {
+            watched = next_here(rf.rank);
+            since = 0;
+        } else if (state != 'T') {
+            since = 0;
+        } else if (since == 0) {
+            since = wall_s();
+        } else if (wall_s() - since >= allowed_s - 0.1 && atomic_load(&watching)) {
+            note_event_of("fenced", 1e3 * (wall_s() - since), "of", watched);
+            kill(rf.place[watched].pid, SIGKILL);
+            since = 0;
+        }
+    }
+    if (atomic_load(&watching))
+        start_sentinel(rf.place[rf.rank].started, allowed_s);
+    return NULL;
+}
+
+void watch_neighbour(void)
+{
+    atomic_store(&watching, rf.size > 1);
+    if (rf.size > 1 && pthread_create(&watcher, NULL, watch, NULL) != 0)
+        atomic_store(&watching, false);
+}
+
+void stop_watching(void)
+{
+    if (atomic_exchange(&watching, false))
+        pthread_join(watcher, NULL);
+    stop_sentinel();
+}
+
+void fence(int place)
+{
+    if (is_here(place) && state_at(&rf.place[place]))
+        kill(rf.place[place].pid, SIGKILL);
+}

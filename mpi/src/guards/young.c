@@ -1,0 +1,156 @@
+#include "guards/young.h"
+
+#include "modes/modes.h"
+#include "state.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* News about a communicator that was held back. */
+struct news {
+    MPI_Comm comm;
+    bool collectives_only;
+};
+
+enum { NEWS_MAX = 64 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int making;
+static struct news held[NEWS_MAX];
+static int held_count;
+
+/* Communicators that are made. */
+static MPI_Comm *made_list;
+static int made_count, made_room;
+
+static bool is_made(MPI_Comm comm)
+{
+    if (comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF)
+        return true;
+    for (int at = 0; at < made_count; at++)
+        if (made_list[at] == comm)
+            return true;
+    return false;
+}
+
+static bool tell(MPI_Comm comm, bool collectives_only)
+{
+    static bool (*next)(MPI_Comm, bool);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "ompi_comm_revoke_local");
+    return next && next(comm, collectives_only);
+}
+
+/* Stands before Open MPI's own function of the name. */
+__attribute__((visibility("default"))) bool ompi_comm_revoke_local(MPI_Comm comm,
+                                                                   bool collectives_only)
+{
+    pthread_mutex_lock(&lock);
+    bool hold = making > 0 && !is_made(comm) && held_count < NEWS_MAX;
+    if (hold)
+        held[held_count++] = (struct news){comm, collectives_only};
+    pthread_mutex_unlock(&lock);
+    return !hold && tell(comm, collectives_only);
+}
+
+void begin_making(void)
+{
+    pthread_mutex_lock(&lock);
+    making++;
+    pthread_mutex_unlock(&lock);
+}
+
+static void add_made(MPI_Comm comm)
+{
+    if (made_count == made_room) {
+        made_room = 2 * made_room + 16;
+        made_list = realloc(made_list, sizeof *made_list * (size_t)made_room);
+    }
+    made_list[made_count++] = comm;
+}
+
+/* MPI ends collective calls of others when it learns of a failure: on the communicators that there are then. A process that has
+ * learned of it earlier than it made this one would wait for ever for those that have not. */
+static void tell_of_earlier_failures(MPI_Comm made)
+{
+    MPI_Group failed;
+    int count = 0;
+    if (PMPIX_Comm_get_failed(made, &failed) != MPI_SUCCESS)
+        return;
+    PMPI_Group_size(failed, &count);
+    if (failed != MPI_GROUP_EMPTY)
+        PMPI_Group_free(&failed);
+    if (count > 0)
+        tell(made, true);
+}
+
+/* Takes the news about what has been made off those held back; of all, if nothing is being made any more. */
+static int take_due(MPI_Comm made, bool good, struct news due[NEWS_MAX])
+{
+    int due_count = 0, kept = 0;
+    if (good && made != MPI_COMM_NULL && !is_made(made))
+        add_made(made);
+    /* What was not made is gone. News of others wait for those that make them, if there are any. */
+    for (int at = 0; at < held_count; at++) {
+        if (good && (held[at].comm == made || making == 0))
+            due[due_count++] = held[at];
+        else if (making > 0 && held[at].comm != made)
+            held[kept++] = held[at];
+    }
+    held_count = kept;
+    return due_count;
+}
+
+static void tell_due(const struct news due[NEWS_MAX], int count)
+{
+    /* Open MPI passes a revoke on to the next processes only where it was news: what was held was not passed on. */
+    for (int at = 0; at < count; at++) {
+        if (due[at].collectives_only)
+            tell(due[at].comm, true);
+        else
+            PMPIX_Comm_revoke(due[at].comm);
+    }
+}
+
+void note_made(MPI_Comm made)
+{
+    struct news due[NEWS_MAX];
+    pthread_mutex_lock(&lock);
+    int count = take_due(made, true, due);
+    pthread_mutex_unlock(&lock);
+    tell_due(due, count);
+    tell_of_earlier_failures(made);
+}
+
+int end_making(int code, MPI_Comm made)
+{
+    struct news due[NEWS_MAX];
+    pthread_mutex_lock(&lock);
+    making--;
+    int count = take_due(made, code == MPI_SUCCESS, due);
+    pthread_mutex_unlock(&lock);
+    tell_due(due, count);
+    if (code == MPI_SUCCESS && made != MPI_COMM_NULL && rf.ready)
+        tell_of_earlier_failures(made);
+    return code;
+}
+
+void forget_made(MPI_Comm comm)
+{
+    pthread_mutex_lock(&lock);
+    for (int at = 0; at < made_count; at++) {
+        if (made_list[at] == comm) {
+            made_list[at] = made_list[--made_count];
+            break;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void free_made(MPI_Comm *comm)
+{
+    drop_modes(*comm);
+    forget_made(*comm);
+    PMPI_Comm_free(comm);
+}

@@ -1,0 +1,286 @@
+/* What waits for the launcher inside a fiber, and inside MPI_Init of a process that was spawned.
+ *
+ * The calls of PMIx that wait do so outside of MPI's progress engine, and for ever if a process dies that was to answer. This library
+ * stands before them: in a fiber they are made in a thread meanwhile, and given up when their time is up. Elsewhere they are made as
+ * they are.
+ *
+ * Some are made by the steps of a communicator that is being made, whoever turns the progress engine, and no other such step can
+ * be taken meanwhile. While fibers live, each step runs in a helper, and one that waits is put back in the row. */
+#include "guards/bounded.h"
+#include "jobs/fiber.h"
+#include "state.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* What PMIx says. */
+enum {
+    PMIX_ERR_TIMEOUT = -24,
+    PMIX_ERR_NOMEM = -32,
+    PMIX_ERR_NOT_FOUND = -46,
+    PMIX_ERR_NOT_SUPPORTED = -47
+};
+
+/* Between two lookups, in s: the first pause, and the longest. */
+#define LOOK_AGAIN_S 0.001
+#define LOOK_AGAIN_MAX_S 0.016
+
+/* How long a partner at a port is waited for, in s, as in Open MPI. */
+#define MEET_S 600
+
+/* A call of the launcher's library that waits: two arrays with their lengths, and one more argument. */
+struct call {
+    int (*make)(const struct call *call);
+    void *function;
+    const void *first, *second;
+    size_t first_count, second_count;
+    char *third;
+    int result;
+    bool may_be_left;
+    atomic_bool ended; /* or left: who comes second frees it */
+};
+
+static void *make_call(void *state)
+{
+    struct call *call = state;
+    call->result = call->make(call);
+    if (atomic_exchange(&call->ended, true))
+        free(call);
+    return NULL;
+}
+
+/* In a thread, while the fiber gives way. One that may be left before its end goes on at least for a second: then the launcher has
+ * been asked, and the arguments are not looked at any more. */
+static int make_aside(struct fiber *self, struct call call)
+{
+    pthread_t thread;
+    struct call *own = malloc(sizeof *own);
+    double begin = wall_s();
+    if (!own)
+        return PMIX_ERR_NOMEM;
+    *own = call;
+    if (pthread_create(&thread, NULL, make_call, own) != 0) {
+        free(own);
+        return PMIX_ERR_NOMEM;
+    }
+    pthread_detach(thread);
+    while (!atomic_load(&own->ended) &&
+           (!own->may_be_left || wall_s() < begin + 1 || may_wait(self)))
+        give_way(self);
+    if (!atomic_exchange(&own->ended, true))
+        return PMIX_ERR_TIMEOUT;
+    int result = own->result;
+    free(own);
+    return result;
+}
+
+/* Made as it is where nothing gives way. */
+static int make(const char *name, struct call call)
+{
+    call.function = dlsym(RTLD_NEXT, name);
+    if (!call.function)
+        return PMIX_ERR_NOT_SUPPORTED;
+    struct fiber *self = fiber_here();
+    return self ? make_aside(self, call) : call.make(&call);
+}
+
+static int make_with_three(const struct call *call)
+{
+    int (*function)(const void *, size_t, const void *, size_t, char *);
+    *(void **)&function = call->function;
+    return function(call->first, call->first_count, call->second, call->second_count, call->third);
+}
+
+static int make_with_two(const struct call *call)
+{
+    int (*function)(const void *, size_t, const void *, size_t);
+    *(void **)&function = call->function;
+    return function(call->first, call->first_count, call->second, call->second_count);
+}
+
+static int make_with_one(const struct call *call)
+{
+    int (*function)(const void *, size_t);
+    *(void **)&function = call->function;
+    return function(call->first, call->first_count);
+}
+
+/* There is a partner: from here on it is to be quick. */
+static void wait_for_partner(void)
+{
+    struct fiber *self = fiber_here();
+    if (self)
+        set_deadline(self, step_limit_s());
+}
+
+/* The calls of PMIx in which MPI_Comm_spawn, MPI_Comm_connect and MPI_Comm_accept wait. */
+
+EXPORTED int PMIx_Spawn(const void *info, size_t info_count, const void *programs,
+                        size_t program_count, char *name)
+{
+    struct call call = {.make = make_with_three,
+                        .first = info,
+                        .first_count = info_count,
+                        .second = programs,
+                        .second_count = program_count,
+                        .third = name};
+    int result = make(__func__, call);
+    wait_for_partner();
+    return result;
+}
+
+EXPORTED int PMIx_Connect(const void *processes, size_t process_count, const void *info,
+                          size_t info_count)
+{
+    struct call call = {.make = make_with_two,
+                        .first = processes,
+                        .first_count = process_count,
+                        .second = info,
+                        .second_count = info_count,
+                        .may_be_left = true};
+    wait_for_partner();
+    return make(__func__, call);
+}
+
+EXPORTED int PMIx_Publish(const void *info, size_t info_count)
+{
+    return make(__func__,
+                (struct call){.make = make_with_one, .first = info, .first_count = info_count});
+}
+
+/* Gives way for a time. */
+static void pause_fiber(struct fiber *self, double pause_s)
+{
+    for (double until = wall_s() + pause_s; wall_s() < until && may_wait(self);)
+        give_way(self);
+}
+
+/* A fiber asks again and again, since what waits in the launcher cannot be interrupted; without `info` a lookup does not wait. The
+ * first that finds something has found the partner. */
+EXPORTED int PMIx_Lookup(void *data, size_t data_count, const void *info, size_t info_count)
+{
+    struct fiber *self = fiber_here();
+    struct call call = {.make = make_with_two,
+                        .first = data,
+                        .first_count = data_count,
+                        .second = info,
+                        .second_count = info_count};
+    double pause_s = LOOK_AGAIN_S;
+    int result;
+    if (!self && !is_any_interrupted())
+        return make(__func__, call);
+    call.second = NULL;
+    call.second_count = 0;
+    /* It belongs to a call that has been left. */
+    if (!self)
+        return make(__func__, call);
+    if (!has_deadline(self))
+        set_deadline(self, seconds_of("RUNFLAT_MEET_S", MEET_S));
+    while ((result = make(__func__, call)) == PMIX_ERR_NOT_FOUND) {
+        pause_fiber(self, pause_s);
+        if (!may_wait(self)) {
+            if (rf.begins)
+                say("the process that has spawned this one is dead, or does not answer");
+            return PMIX_ERR_TIMEOUT;
+        }
+        pause_s = pause_s < LOOK_AGAIN_MAX_S ? 2 * pause_s : pause_s;
+    }
+    wait_for_partner();
+    return result;
+}
+
+/* A step in a helper. Those of a request come one after the other. */
+struct step {
+    void *request;
+    int (*take)(void *request);
+    struct fiber *helper; /* NULL: not begun */
+    int code;
+    struct step *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct step *steps;
+
+typedef int append_function(void *request, int (*take)(void *request), MPI_Request parts[],
+                            int count, uint32_t flags);
+
+static append_function *next_append(void)
+{
+    static append_function *next;
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "ompi_comm_request_schedule_append_w_flags");
+    return next;
+}
+
+static void add_step(struct step *step)
+{
+    pthread_mutex_lock(&lock);
+    struct step **last = &steps;
+    while (*last)
+        last = &(*last)->next;
+    *last = step;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The first step of a request; NULL: none. */
+static struct step *first_step(const void *request)
+{
+    pthread_mutex_lock(&lock);
+    struct step *step = steps;
+    while (step && step->request != request)
+        step = step->next;
+    pthread_mutex_unlock(&lock);
+    return step;
+}
+
+static void drop_step(struct step *step)
+{
+    pthread_mutex_lock(&lock);
+    struct step **at = &steps;
+    while (*at != step)
+        at = &(*at)->next;
+    *at = step->next;
+    pthread_mutex_unlock(&lock);
+    free(step);
+}
+
+static void take_step(void *state)
+{
+    struct step *step = state;
+    step->code = step->take(step->request);
+}
+
+/* What Open MPI calls instead of a step. */
+static int go_on(void *request)
+{
+    struct step *step = first_step(request);
+    if (!step->helper)
+        step->helper = start_helper(take_step, step);
+    if (!step->helper)
+        take_step(step);
+    else if (!resume_fiber(step->helper))
+        return next_append()(request, go_on, NULL, 0, 0);
+    int code = step->code;
+    drop_step(step);
+    /* After an error the rest is not taken. */
+    while (code != MPI_SUCCESS && (step = first_step(request)))
+        drop_step(step);
+    return code;
+}
+
+EXPORTED int ompi_comm_request_schedule_append_w_flags(void *request, int (*take)(void *request),
+                                                       MPI_Request parts[], int count,
+                                                       uint32_t flags)
+{
+    struct step *step = take && is_any_alive() ? malloc(sizeof *step) : NULL;
+    if (!step)
+        return next_append()(request, take, parts, count, flags);
+    *step = (struct step){.request = request, .take = take};
+    add_step(step);
+    return next_append()(request, go_on, parts, count, flags);
+}

@@ -1,0 +1,112 @@
+#include "modes/agree.h"
+
+#include "guards/inject.h"
+#include "requests/requests.h"
+#include "state.h"
+
+#include <stdlib.h>
+
+bool is_revoked(MPI_Comm comm)
+{
+    int revoked = 0;
+    PMPIX_Comm_is_revoked(comm, &revoked);
+    return revoked;
+}
+
+/* The communicator of the job, how many agreements this process has taken part in there, and the one that is pending. */
+static MPI_Comm counted = MPI_COMM_NULL;
+static unsigned joined;
+static MPI_Request pending = MPI_REQUEST_NULL;
+static double joined_at;
+
+/* Counts that differ by one are told apart by their remainders. */
+enum { REMAINDERS = 4 };
+
+void count_agreements(MPI_Comm comm)
+{
+    counted = comm;
+    joined = 0;
+    pending = MPI_REQUEST_NULL;
+}
+
+int vote_on_agreements(bool has_rank)
+{
+    return has_rank ? ~(1 << joined % REMAINDERS) : ~0;
+}
+
+void join_last_agreement(int votes)
+{
+    static int unused;
+    bool others_are_ahead = !(votes >> (joined + 1) % REMAINDERS & 1);
+    if (counted != MPI_COMM_NULL && others_are_ahead)
+        PMPIX_Comm_iagree(counted, &unused, &pending);
+    joined_at = wall_s();
+}
+
+bool has_ended_agreements(bool *all)
+{
+    int done = 1;
+    if (counted != MPI_COMM_NULL && PMPI_Test(&pending, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        done = 1;
+    if (!done && wall_s() < joined_at + PATIENCE_S)
+        return false;
+    counted = MPI_COMM_NULL;
+    *all = *all && done;
+    return true;
+}
+
+/* On the communicator of the job it would wait for processes that have turned to a repair; elsewhere it is the caller's to
+ * have all come. */
+__attribute__((visibility("default"))) int MPIX_Comm_agree(MPI_Comm comm, int *flag)
+{
+    if (comm != counted || is_revoked(comm))
+        return PMPIX_Comm_agree(comm, flag);
+    int code = agree_unless_revoked(comm, flag, 0);
+    if (code != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(comm, code);
+    return code;
+}
+
+static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s)
+{
+    /* An agreement that is given up may still write. */
+    int *agreed = malloc(sizeof *agreed), done = 0;
+    double revoked_at = 0;
+    MPI_Request request;
+    *agreed = *flag;
+    int code = PMPIX_Comm_iagree(comm, agreed, &request);
+    joined += comm == counted;
+    for (unsigned tests = 1; code == MPI_SUCCESS && !done; tests++) {
+        code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
+            advance_works();
+        if (code != MPI_SUCCESS || done || tests % 64 != 0 || !is_revoked(watched))
+            continue;
+        revoked_at = revoked_at > 0 ? revoked_at : wall_s();
+        if (wall_s() >= revoked_at + patience_s) {
+            if (comm == counted)
+                pending = request;
+            return MPIX_ERR_REVOKED;
+        }
+    }
+    *flag = *agreed;
+    free(agreed);
+    return error_class(code);
+}
+
+int agree_unless_revoked(MPI_Comm comm, int *flag, double patience_s)
+{
+    return agree(comm, flag, comm, patience_s);
+}
+
+int agree_unless_other_revoked(MPI_Comm comm, int *flag, MPI_Comm other)
+{
+    return agree(comm, flag, other, 0);
+}
+
+int agree_on_success(MPI_Comm comm, bool good)
+{
+    enter_phase("agree");
+    int flag = good, code = agree_unless_revoked(comm, &flag, 0);
+    return code == MPI_SUCCESS && !flag ? MPIX_ERR_REVOKED : code;
+}

@@ -1,0 +1,274 @@
+/* Windows and files.
+ *
+ * Each stands on communicators that MPI makes inside the call. They are taken note of as they come: a failure that is told
+ * while one is half made is held back, one that was known before ends its collective calls, and they have the error range of the
+ * window or file. What reads and writes data is not protected. */
+#include "guards/young.h"
+#include "modes/modes.h"
+#include "modes/range.h"
+#include "modes/uniform.h"
+#include "state.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+enum { INNER_MAX = 16 };
+
+/* Communicators made inside a call; those beyond the last place are not watched. */
+struct inner {
+    MPI_Comm comm[INNER_MAX];
+    int count;
+};
+
+/* A window or a file that is there. */
+struct object {
+    const void *handle;
+    struct inner inner;
+    struct modes modes;
+    struct object *next;
+};
+
+static __thread struct inner *being_made __attribute__((tls_model("initial-exec")));
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct object *objects;
+
+/* Stands before Open MPI's own function of the name: after it, collective calls on the new communicator can be told of failures. */
+EXPORTED int ompi_comm_activate(MPI_Comm *made, MPI_Comm parent, MPI_Comm bridge, const void *first,
+                                const void *second, bool sends, int mode)
+{
+    static int (*next)(MPI_Comm *, MPI_Comm, MPI_Comm, const void *, const void *, bool, int);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "ompi_comm_activate");
+    int code = next(made, parent, bridge, first, second, sends, mode), rank = MPI_UNDEFINED;
+    if (code == MPI_SUCCESS && being_made)
+        PMPI_Comm_rank(*made, &rank);
+    /* A process that is not in it frees it soon. */
+    if (rank != MPI_UNDEFINED && being_made->count < INNER_MAX) {
+        being_made->comm[being_made->count++] = *made;
+        note_made(*made);
+    }
+    return code;
+}
+
+/* The same: some are only needed inside the call. */
+EXPORTED int ompi_comm_free(MPI_Comm *gone)
+{
+    static int (*next)(MPI_Comm *);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "ompi_comm_free");
+    for (int at = 0; being_made && at < being_made->count; at++) {
+        if (being_made->comm[at] == *gone) {
+            being_made->comm[at--] = being_made->comm[--being_made->count];
+            forget_made(*gone);
+        }
+    }
+    return next(gone);
+}
+
+/* When a call fails, MPI frees what is half made, and crashes where a part is not there yet: it stays as it is. */
+#define KEEPS_HALF_MADE(NAME, TYPE)                     \
+    EXPORTED int NAME(TYPE *object)                     \
+    {                                                   \
+        static int (*next)(TYPE *);                     \
+        if (!next)                                      \
+            *(void **)&next = dlsym(RTLD_NEXT, #NAME);  \
+        return being_made ? MPI_SUCCESS : next(object); \
+    }
+
+KEEPS_HALF_MADE(ompi_osc_rdma_free, struct ompi_win_t)
+KEEPS_HALF_MADE(mca_common_ompio_file_close, void)
+
+/* The place of an object in the list. */
+static struct object **find(const void *handle)
+{
+    struct object **at = &objects;
+    while (*at && (*at)->handle != handle)
+        at = &(*at)->next;
+    return at;
+}
+
+/* Calls on a window or file are not made uniform. */
+static void change_inner(const struct inner *inner, enum range range)
+{
+    for (int at = 0; at < inner->count; at++) {
+        change_modes(inner->comm[at], (struct modes){range, UNIFORM_LOCAL});
+        interrupt_if_hit(inner->comm[at], range);
+    }
+}
+
+static void keep(const void *handle, const struct inner *inner, struct modes modes)
+{
+    struct object *made = malloc(sizeof *made);
+    if (!made)
+        return;
+    pthread_mutex_lock(&lock);
+    *made = (struct object){handle, *inner, modes, objects};
+    objects = made;
+    pthread_mutex_unlock(&lock);
+    change_inner(inner, modes.range);
+}
+
+static void forget(const void *handle)
+{
+    pthread_mutex_lock(&lock);
+    struct object **at = find(handle), *gone = *at;
+    if (gone)
+        *at = gone->next;
+    pthread_mutex_unlock(&lock);
+    for (int at_inner = 0; gone && at_inner < gone->inner.count; at_inner++) {
+        drop_modes(gone->inner.comm[at_inner]);
+        forget_made(gone->inner.comm[at_inner]);
+    }
+    free(gone);
+}
+
+static struct modes modes_of_object(const void *handle)
+{
+    pthread_mutex_lock(&lock);
+    const struct object *own = *find(handle);
+    struct modes modes = own ? own->modes : (struct modes){RANGE_LOCAL, UNIFORM_CREATE};
+    pthread_mutex_unlock(&lock);
+    return modes;
+}
+
+static void change_object(const void *handle, struct modes modes)
+{
+    struct inner inner = {.count = 0};
+    pthread_mutex_lock(&lock);
+    struct object *own = *find(handle);
+    if (own) {
+        own->modes = modes;
+        inner = own->inner;
+    }
+    pthread_mutex_unlock(&lock);
+    change_inner(&inner, modes.range);
+}
+
+/* Begins a call that makes a window or a file. */
+static MPI_Errhandler begin_object(MPI_Comm comm, struct inner *inner)
+{
+    inner->count = 0;
+    being_made = inner;
+    begin_making();
+    return hold_errors(comm);
+}
+
+/* What a call that went `code` is to be taken for: a failure, if any process is known to have failed. */
+static int blamed(MPI_Comm comm, int code)
+{
+    MPI_Group failed;
+    int count = 0;
+    if (code == MPI_SUCCESS || is_failure(code) ||
+        PMPIX_Comm_get_failed(comm, &failed) != MPI_SUCCESS)
+        return code;
+    PMPI_Group_size(failed, &count);
+    if (failed != MPI_GROUP_EMPTY)
+        PMPI_Group_free(&failed);
+    return count > 0 ? MPIX_ERR_PROC_FAILED : code;
+}
+
+/* All have it or none. One that others could not make is dropped, not freed: freeing takes all of them. */
+static int end_object(MPI_Comm comm, struct inner *inner, int code)
+{
+    being_made = NULL;
+    end_making(code, MPI_COMM_NULL);
+    for (int at = 0; at < inner->count && code != MPI_SUCCESS; at++)
+        forget_made(inner->comm[at]);
+    return settle_all(comm, blamed(comm, code));
+}
+
+/* A call by all processes of `comm` that makes a window. */
+#define WINDOW(NAME, PARAMETERS, ...)                                \
+    EXPORTED int MPI_##NAME PARAMETERS                               \
+    {                                                                \
+        struct inner inner;                                          \
+        struct modes modes = {modes_of(comm).range, UNIFORM_CREATE}; \
+        if (!rf.ready)                                               \
+            return PMPI_##NAME(__VA_ARGS__);                         \
+        MPI_Errhandler handler = begin_object(comm, &inner);         \
+        int code = read_modes(info, &modes);                         \
+        if (code == MPI_SUCCESS)                                     \
+            code = PMPI_##NAME(__VA_ARGS__);                         \
+        code = end_object(comm, &inner, code);                       \
+        if (code == MPI_SUCCESS)                                     \
+            keep(*window, &inner, modes);                            \
+        else                                                         \
+            *window = MPI_WIN_NULL;                                  \
+        return release_errors(comm, handler, code);                  \
+    }
+
+WINDOW(Win_create,
+       (void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *window), base,
+       size, unit, info, comm, window)
+
+WINDOW(Win_allocate,
+       (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *window), size,
+       unit, info, comm, base, window)
+
+WINDOW(Win_allocate_shared,
+       (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *window), size,
+       unit, info, comm, base, window)
+
+WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *window), info, comm, window)
+
+EXPORTED int MPI_Win_free(MPI_Win *window)
+{
+    forget(*window);
+    return PMPI_Win_free(window);
+}
+
+EXPORTED int MPI_File_open(MPI_Comm comm, const char *name, int how, MPI_Info info, MPI_File *file)
+{
+    struct inner inner;
+    struct modes modes = {modes_of(comm).range, UNIFORM_CREATE};
+    if (!rf.ready)
+        return PMPI_File_open(comm, name, how, info, file);
+    MPI_Errhandler handler = begin_object(comm, &inner);
+    int code = read_modes(info, &modes);
+    if (code == MPI_SUCCESS)
+        code = PMPI_File_open(comm, name, how, info, file);
+    code = end_object(comm, &inner, code);
+    if (code == MPI_SUCCESS)
+        keep(*file, &inner, modes);
+    else
+        *file = MPI_FILE_NULL;
+    release_errors(comm, handler, MPI_SUCCESS);
+    return code;
+}
+
+EXPORTED int MPI_File_close(MPI_File *file)
+{
+    forget(*file);
+    return PMPI_File_close(file);
+}
+
+/* MPI's calls that set and tell the keys of windows, or files. */
+#define KEYS(KIND)                                                        \
+    EXPORTED int MPI_##KIND##_set_info(MPI_##KIND object, MPI_Info info)  \
+    {                                                                     \
+        int code = PMPI_##KIND##_set_info(object, info);                  \
+        struct modes modes = modes_of_object(object);                     \
+        if (code != MPI_SUCCESS || !rf.ready)                             \
+            return code;                                                  \
+        code = read_modes(info, &modes);                                  \
+        if (code == MPI_SUCCESS)                                          \
+            change_object(object, modes);                                 \
+        else                                                              \
+            PMPI_##KIND##_call_errhandler(object, code);                  \
+        return code;                                                      \
+    }                                                                     \
+                                                                          \
+    EXPORTED int MPI_##KIND##_get_info(MPI_##KIND object, MPI_Info *info) \
+    {                                                                     \
+        int code = PMPI_##KIND##_get_info(object, info);                  \
+        if (code == MPI_SUCCESS && rf.ready)                              \
+            write_modes(*info, modes_of_object(object));                  \
+        return code;                                                      \
+    }
+
+KEYS(Win)
+KEYS(File)

@@ -1,0 +1,23 @@
+/* Failures that an operation does not run into by itself.
+ *
+ * MPI knows of failures from its runtime, out of band. Whenever Open MPI makes progress, in whatever call, that knowledge is
+ * looked at, and each communicator of range `group` or `universe` into whose range a failure falls is revoked: what waits there comes
+ * back with MPIX_ERR_REVOKED. */
+#ifndef RUNFLAT_RANGE_H
+#define RUNFLAT_RANGE_H
+
+#include "modes/modes.h"
+
+#include <stdbool.h>
+
+/* Looks whenever MPI makes progress, from now on; false: this MPI has no place for it. */
+bool begin_looking(void);
+void end_looking(void);
+
+/* Revokes the communicators into whose range a failure falls that was not known before. */
+void look_for_failures(void);
+
+/* Revokes a communicator if a failure that is known falls into its range. */
+void interrupt_if_hit(MPI_Comm comm, enum range range);
+
+#endif

@@ -1,0 +1,139 @@
+#include "modes/uniform.h"
+
+#include "modes/agree.h"
+#include "requests/requests.h"
+#include "state.h"
+
+#include <stdlib.h>
+
+/* What processes agree on: bits that stay if all have them. */
+enum { WENT_WELL = 1, NOT_REVOKED = 2, NO_OTHER_ERROR = 4 };
+
+int vote_on(int code)
+{
+    int class = error_class(code), votes = ~0;
+    if (code != MPI_SUCCESS)
+        votes &= ~WENT_WELL;
+    if (class == MPIX_ERR_REVOKED)
+        votes &= ~NOT_REVOKED;
+    if (code != MPI_SUCCESS && !is_failure(code))
+        votes &= ~NO_OTHER_ERROR;
+    return votes;
+}
+
+/* An own error that is no failure is told as it is where it happened. */
+int outcome_of(int code, int agreed, int votes)
+{
+    if (!(votes & NOT_REVOKED) || agreed == MPIX_ERR_REVOKED)
+        return MPIX_ERR_REVOKED;
+    if (!(votes & NO_OTHER_ERROR))
+        return code != MPI_SUCCESS && !is_failure(code) ? code : MPI_ERR_OTHER;
+    return agreed != MPI_SUCCESS || !(votes & WENT_WELL) ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS;
+}
+
+int settle_all(MPI_Comm comm, int code)
+{
+    int votes = vote_on(code), agreed = agree_unless_revoked(comm, &votes, PATIENCE_S);
+    return outcome_of(code, agreed, votes);
+}
+
+MPI_Errhandler hold_errors(MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    PMPI_Comm_get_errhandler(comm, &handler);
+    if (handler != MPI_ERRORS_RETURN)
+        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return handler;
+}
+
+int release_errors(MPI_Comm comm, MPI_Errhandler handler, int code)
+{
+    if (handler != MPI_ERRORS_RETURN) {
+        PMPI_Comm_set_errhandler(comm, handler);
+        if (code != MPI_SUCCESS)
+            PMPI_Comm_call_errhandler(comm, code);
+    }
+    PMPI_Errhandler_free(&handler);
+    return code;
+}
+
+void inherit_handler(MPI_Comm from, MPI_Comm to)
+{
+    MPI_Errhandler handler;
+    PMPI_Comm_get_errhandler(from, &handler);
+    PMPI_Comm_set_errhandler(to, handler);
+    PMPI_Errhandler_free(&handler);
+}
+
+/* A non-blocking collective call on its way to an agreement. */
+struct settling {
+    struct work work;
+    MPI_Request call, agreement;
+    int votes, agreed;
+    double revoked_at;
+    enum { CALLING, CALLED, AGREEING, AGREED } stage;
+};
+
+static void wait_for_call(struct settling *own)
+{
+    int done = 0;
+    MPI_Errhandler handler = hold_errors(own->work.owner);
+    own->work.code = PMPI_Test(&own->call, &done, MPI_STATUS_IGNORE);
+    release_errors(own->work.owner, handler, MPI_SUCCESS);
+    if (done || own->work.code != MPI_SUCCESS)
+        own->stage = CALLED;
+}
+
+static void wait_for_agreement(struct settling *own)
+{
+    int done = 0;
+    own->agreed = PMPI_Test(&own->agreement, &done, MPI_STATUS_IGNORE);
+    if (done || own->agreed != MPI_SUCCESS) {
+        own->stage = AGREED;
+    } else if (is_revoked(own->work.owner) && own->revoked_at == 0) {
+        own->revoked_at = wall_s();
+    } else if (own->revoked_at > 0 && wall_s() >= own->revoked_at + PATIENCE_S) {
+        own->agreed = MPIX_ERR_REVOKED;
+        own->work.kept = true;
+        own->stage = AGREED;
+    }
+}
+
+static bool advance(struct work *work)
+{
+    struct settling *own = (struct settling *)work;
+    if (own->stage == CALLING)
+        wait_for_call(own);
+    if (own->stage == CALLED && !is_behind(work)) {
+        own->votes = vote_on(work->code);
+        own->agreed = PMPIX_Comm_iagree(work->owner, &own->votes, &own->agreement);
+        own->stage = own->agreed == MPI_SUCCESS ? AGREEING : AGREED;
+        work->early = false;
+    }
+    if (own->stage == AGREEING)
+        wait_for_agreement(own);
+    if (own->stage != AGREED)
+        return false;
+    work->code = outcome_of(work->code, error_class(own->agreed), own->votes);
+    return true;
+}
+
+void let_earlier_calls_vote(MPI_Comm comm)
+{
+    while (atomic_load_explicit(&works, memory_order_relaxed) > 0 && is_any_early(comm))
+        advance_works();
+}
+
+int agree_after(MPI_Comm comm, int code, MPI_Request *request)
+{
+    struct settling *own = calloc(1, sizeof *own);
+    if (!own)
+        return MPI_ERR_NO_MEM;
+    own->work = (struct work){.owner = comm, .advance = advance, .code = code, .early = true};
+    if (code == MPI_SUCCESS)
+        own->call = *request;
+    else
+        own->stage = CALLED;
+    *request = start_work(&own->work);
+    return MPI_SUCCESS;
+}

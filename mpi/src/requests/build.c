@@ -1,0 +1,99 @@
+#include "requests/build.h"
+
+#include "guards/young.h"
+#include "modes/uniform.h"
+#include "state.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* As Open MPI 5.0 exports them; other versions may differ, see `can_build`. */
+__attribute__((weak)) int ompi_comm_set_nb(MPI_Comm *made, MPI_Comm parent, int size, int *ranks,
+                                           int remote_size, int *remote_ranks, void *attributes,
+                                           MPI_Errhandler handler, MPI_Group group,
+                                           MPI_Group remote_group, uint32_t flags,
+                                           MPI_Request *request);
+__attribute__((weak)) int ompi_comm_nextcid_nb(MPI_Comm made, MPI_Comm parent, MPI_Comm bridge,
+                                               const void *first, const void *second,
+                                               bool send_first, int mode, MPI_Request *request);
+__attribute__((weak)) int ompi_comm_activate_nb(MPI_Comm *made, MPI_Comm parent, MPI_Comm bridge,
+                                                const void *first, const void *second,
+                                                bool send_first, int mode, MPI_Request *request);
+
+/* Open MPI 5.0's mode of these steps for an intracommunicator, by agreements. */
+enum { INTRA_FT = 0x800 };
+
+/* Its flag of the first step: the topology too. */
+enum { WITH_TOPOLOGY = 2 };
+
+bool can_build(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    PMPI_Get_library_version(version, &length);
+    return strstr(version, "Open MPI v5.0.") && ompi_comm_set_nb && ompi_comm_nextcid_nb &&
+           ompi_comm_activate_nb;
+}
+
+static int begin(struct build *build, MPI_Comm parent, MPI_Group group, uint32_t flags)
+{
+    MPI_Errhandler handler;
+    *build = (struct build){parent, MPI_COMM_NULL, NULL, GROUPING};
+    PMPI_Comm_get_errhandler(parent, &handler);
+    begin_making();
+    int code = ompi_comm_set_nb(&build->made, parent, 0, NULL, 0, NULL, NULL, handler, group, NULL,
+                                flags, &build->step);
+    PMPI_Errhandler_free(&handler);
+    /* Nothing to wait for. */
+    if (!build->step)
+        build->step = MPI_REQUEST_NULL;
+    if (code == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    end_making(MPI_ERR_OTHER, MPI_COMM_NULL);
+    return MPI_ERR_OTHER;
+}
+
+int begin_build(struct build *build, MPI_Comm parent, MPI_Group group)
+{
+    return begin(build, parent, group, 0);
+}
+
+int begin_copy(struct build *build, MPI_Comm parent)
+{
+    MPI_Group group;
+    PMPI_Comm_group(parent, &group);
+    int code = begin(build, parent, group, WITH_TOPOLOGY);
+    PMPI_Group_free(&group);
+    return code;
+}
+
+/* Begins what comes after a step that went well. */
+static int begin_next(struct build *build)
+{
+    if (build->stage == GROUPING) {
+        build->stage = NUMBERING;
+        return ompi_comm_nextcid_nb(build->made, build->parent, NULL, NULL, NULL, false, INTRA_FT,
+                                    &build->step);
+    }
+    if (build->stage == NUMBERING) {
+        build->stage = ACTIVATING;
+        return ompi_comm_activate_nb(&build->made, build->parent, NULL, NULL, NULL, true, INTRA_FT,
+                                     &build->step);
+    }
+    build->stage = BUILT;
+    return MPI_SUCCESS;
+}
+
+bool advance_build(struct build *build, int *code)
+{
+    int done = 0;
+    *code = PMPI_Test(&build->step, &done, MPI_STATUS_IGNORE);
+    if (*code == MPI_SUCCESS && !done)
+        return false;
+    if (*code == MPI_SUCCESS && begin_next(build) != MPI_SUCCESS)
+        *code = MPI_ERR_OTHER;
+    if (*code == MPI_SUCCESS && build->stage != BUILT)
+        return false;
+    *code = end_making(error_class(*code), build->made);
+    return true;
+}

@@ -1,0 +1,198 @@
+/* MPI_Comm_idup: copies of communicators as requests.
+ *
+ * In Open MPI 5.0 live processes crash inside it when another one dies. Here it is a build and an agreement, so that all have the
+ * copy or none; attributes are copied when the call is made, as the standard says. */
+#include "modes/modes.h"
+#include "modes/uniform.h"
+#include "requests/build.h"
+#include "requests/requests.h"
+#include "state.h"
+
+#include <stdlib.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* What MPI was told of an attribute; there is no call that asks it. */
+struct key {
+    int number;
+    MPI_Comm_copy_attr_function *copy;
+    MPI_Comm_delete_attr_function *drop;
+    void *extra;
+};
+
+static struct key *keys;
+static int key_count;
+
+struct attribute {
+    struct key key;
+    void *value;
+};
+
+struct duplicating {
+    struct work work;
+    struct build build;
+    MPI_Comm *made;
+    MPI_Info info; /* MPI_INFO_NULL: that of the owner */
+    struct modes modes;
+    struct attribute *attributes;
+    int attribute_count, code, votes;
+    MPI_Request agreement;
+    enum { WAITING, BUILDING, AGREEING } stage;
+};
+
+EXPORTED int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
+                                    MPI_Comm_delete_attr_function *drop, int *number, void *extra)
+{
+    int code = PMPI_Comm_create_keyval(copy, drop, number, extra), at = 0;
+    if (code != MPI_SUCCESS)
+        return code;
+    /* Numbers are used again. */
+    while (at < key_count && keys[at].number != *number)
+        at++;
+    if (at == key_count)
+        keys = realloc(keys, sizeof *keys * (size_t)++key_count);
+    keys[at] = (struct key){*number, copy, drop, extra};
+    return MPI_SUCCESS;
+}
+
+/* Copies the attributes of the owner; what a copying function says. */
+static int copy_attributes(struct duplicating *own)
+{
+    MPI_Comm comm = own->work.owner;
+    own->attributes = calloc((size_t)key_count + 1, sizeof *own->attributes);
+    for (int at = 0; at < key_count; at++) {
+        struct attribute *next = &own->attributes[own->attribute_count];
+        void *value, *copied = NULL;
+        int there = 0, wanted = 0, code = MPI_SUCCESS;
+        if (PMPI_Comm_get_attr(comm, keys[at].number, &value, &there) == MPI_SUCCESS && there)
+            code = keys[at].copy(comm, keys[at].number, keys[at].extra, value, &copied, &wanted);
+        if (code != MPI_SUCCESS)
+            return code;
+        *next = (struct attribute){keys[at], copied};
+        own->attribute_count += wanted != 0;
+    }
+    return MPI_SUCCESS;
+}
+
+/* All have it: what the copy is to have. */
+static void furnish(struct duplicating *own)
+{
+    MPI_Info info = own->info;
+    *own->made = own->build.made;
+    for (int at = 0; at < own->attribute_count; at++)
+        PMPI_Comm_set_attr(*own->made, own->attributes[at].key.number, own->attributes[at].value);
+    inherit_handler(own->work.owner, *own->made);
+    if (info == MPI_INFO_NULL && PMPI_Comm_get_info(own->work.owner, &info) != MPI_SUCCESS)
+        return;
+    PMPI_Comm_set_info(*own->made, info);
+    PMPI_Info_free(&info);
+    own->info = MPI_INFO_NULL;
+    adopt_modes(*own->made, own->modes);
+}
+
+/* Nobody has it. */
+static void discard(struct duplicating *own)
+{
+    for (int at = 0; at < own->attribute_count; at++) {
+        struct attribute *gone = &own->attributes[at];
+        gone->key.drop(own->work.owner, gone->key.number, gone->value, gone->key.extra);
+    }
+    if (own->info != MPI_INFO_NULL)
+        PMPI_Info_free(&own->info);
+}
+
+static void begin_agreement(struct duplicating *own, int built)
+{
+    int code = own->code != MPI_SUCCESS ? own->code : built, revoked = 0;
+    PMPIX_Comm_is_revoked(own->work.owner, &revoked);
+    own->code = code == MPI_SUCCESS && revoked ? MPIX_ERR_REVOKED : code;
+    own->votes = vote_on(own->code);
+    PMPIX_Comm_iagree(own->work.owner, &own->votes, &own->agreement);
+    own->stage = AGREEING;
+}
+
+static bool advance_step(struct duplicating *own)
+{
+    int code, done = 0;
+    switch (own->stage) {
+    case WAITING:
+        if (is_behind(&own->work))
+            return false;
+        own->stage = BUILDING;
+        code = begin_copy(&own->build, own->work.owner);
+        if (code != MPI_SUCCESS)
+            begin_agreement(own, code);
+        return false;
+    case BUILDING:
+        if (advance_build(&own->build, &code))
+            begin_agreement(own, code);
+        return false;
+    default:
+        code = PMPI_Test(&own->agreement, &done, MPI_STATUS_IGNORE);
+        if (code == MPI_SUCCESS && !done)
+            return false;
+        own->work.code = outcome_of(own->code, error_class(code), own->votes);
+        return true;
+    }
+}
+
+static bool advance(struct work *work)
+{
+    struct duplicating *own = (struct duplicating *)work;
+    MPI_Errhandler handler = hold_errors(work->owner);
+    bool ended = advance_step(own);
+    release_errors(work->owner, handler, MPI_SUCCESS);
+    if (!ended)
+        return false;
+    if (work->code == MPI_SUCCESS)
+        furnish(own);
+    else
+        discard(own);
+    free(own->attributes);
+    return true;
+}
+
+static int duplicate(MPI_Comm comm, MPI_Info info, struct modes modes, MPI_Comm *made,
+                     MPI_Request *request)
+{
+    struct duplicating *own = calloc(1, sizeof *own);
+    if (!own)
+        return MPI_ERR_NO_MEM;
+    own->work = (struct work){.owner = comm, .advance = advance, .early = true};
+    own->made = made;
+    own->info = MPI_INFO_NULL;
+    own->modes = modes;
+    *made = MPI_COMM_NULL;
+    MPI_Errhandler handler = hold_errors(comm);
+    if (info != MPI_INFO_NULL)
+        PMPI_Info_dup(info, &own->info);
+    own->code = copy_attributes(own);
+    release_errors(comm, handler, MPI_SUCCESS);
+    *request = start_work(&own->work);
+    advance_works();
+    return MPI_SUCCESS;
+}
+
+static bool is_ours(MPI_Comm comm)
+{
+    return rf.ready && comm != MPI_COMM_NULL && !is_between(comm) && can_build();
+}
+
+EXPORTED int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
+{
+    if (!is_ours(comm))
+        return PMPI_Comm_idup(comm, made, request);
+    return duplicate(comm, MPI_INFO_NULL, modes_of(comm), made, request);
+}
+
+/* The new one goes by this info alone. */
+EXPORTED int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made,
+                                     MPI_Request *request)
+{
+    struct modes modes = {RANGE_LOCAL, UNIFORM_LOCAL};
+    if (!is_ours(comm) || info == MPI_INFO_NULL)
+        return PMPI_Comm_idup_with_info(comm, info, made, request);
+    int code = read_modes(info, &modes);
+    return code == MPI_SUCCESS ? duplicate(comm, info, modes, made, request)
+                               : (PMPI_Comm_call_errhandler(comm, code), code);
+}

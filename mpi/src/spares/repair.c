@@ -1,0 +1,198 @@
+#include "spares/repair.h"
+
+#include "guards/inject.h"
+#include "guards/young.h"
+#include "modes/agree.h"
+#include "runflat.h"
+#include "spares/refill.h"
+#include "spares/roster.h"
+#include "state.h"
+
+static void shrink_pool(struct repair *repair)
+{
+    if (repair->tell)
+        enter_phase("shrink");
+    repair->shrink_begin = wall_s();
+    begin_shrink(&repair->shrink, *repair->pool);
+    repair->stage = SHRINKING;
+}
+
+/* In the votes of all: nobody wants new processes. */
+enum { NO_REFILL = 1 << 8 };
+
+/* The pool of all that live is there. Processes tell each other who has taken part in which agreement of the ranks. */
+static void vote(struct repair *repair)
+{
+    repair->next = repair->shrink.made;
+    repair->votes =
+        vote_on_agreements(repair->old != MPI_COMM_NULL) & (repair->refill ? ~NO_REFILL : ~0);
+    PMPIX_Comm_iagree(repair->next, &repair->votes, &repair->vote);
+    repair->stage = VOTING;
+}
+
+/* Those agreements have ended or are left. */
+static void take_pool(struct repair *repair)
+{
+    if (repair->tell)
+        note_event("shrink", 1e3 * (wall_s() - repair->shrink_begin));
+    free_made(repair->pool);
+    *repair->pool = repair->next;
+    if (*repair->side != MPI_COMM_NULL)
+        free_made(repair->side);
+    bury(repair->next);
+}
+
+/* The old gate is left as it is: agreements on it may be pending. */
+static void make_gate(struct repair *repair)
+{
+    MPI_Group group;
+    PMPI_Comm_group(*repair->pool, &group);
+    begin_build(&repair->build, *repair->pool, group);
+    PMPI_Group_free(&group);
+    repair->stage = GATING;
+}
+
+/* Begins to make a communicator of the ranks, and at spares one of the spares. */
+static void build_for_ranks(struct repair *repair)
+{
+    MPI_Group group = own_group();
+    begin_build(&repair->build, *repair->pool, group);
+    PMPI_Group_free(&group);
+}
+
+static void make_ranks(struct repair *repair)
+{
+    *repair->gate = repair->build.made;
+    build_for_ranks(repair);
+    repair->stage = RANKING;
+}
+
+static void make_side(struct repair *repair)
+{
+    repair->ranks = repair->build.made;
+    build_for_ranks(repair);
+    repair->stage = SIDING;
+}
+
+static void end_repair(struct repair *repair)
+{
+    *repair->side = repair->build.made;
+    if (own_rank() < 0) {
+        free_made(&repair->ranks);
+        free_made(repair->side);
+    }
+    if (repair->may_free)
+        free_made(&repair->old);
+    count_agreements(repair->ranks);
+    if (repair->tell)
+        note_event("repaired", 1e3 * (wall_s() - repair->begin));
+}
+
+/* A communicator is there; true: it was the last. */
+static bool take_built(struct repair *repair)
+{
+    switch (repair->stage) {
+    case GATING:
+        make_ranks(repair);
+        return false;
+    case RANKING:
+        make_side(repair);
+        return false;
+    default:
+        end_repair(repair);
+        return true;
+    }
+}
+
+void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side,
+                  MPI_Comm old, bool stop_when_exhausted, bool tell)
+{
+    *repair = (struct repair){.pool = pool,
+                              .gate = gate,
+                              .side = side,
+                              .old = old,
+                              .ranks = MPI_COMM_NULL,
+                              .stop_when_exhausted = stop_when_exhausted,
+                              .tell = tell,
+                              .may_free = old != MPI_COMM_NULL,
+                              .begin = wall_s()};
+    if (tell)
+        enter_phase("repair");
+    if (old != MPI_COMM_NULL)
+        PMPIX_Comm_revoke(old);
+    if (*side != MPI_COMM_NULL)
+        PMPIX_Comm_revoke(*side);
+    PMPIX_Comm_revoke(*pool);
+    shrink_pool(repair);
+}
+
+void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side,
+                   bool stop_when_exhausted)
+{
+    *repair = (struct repair){.pool = pool,
+                              .gate = gate,
+                              .side = side,
+                              .old = MPI_COMM_NULL,
+                              .ranks = MPI_COMM_NULL,
+                              .stop_when_exhausted = stop_when_exhausted,
+                              .begin = wall_s()};
+    make_gate(repair);
+}
+
+bool advance_repair(struct repair *repair, int *code)
+{
+    int done = 0;
+    *code = MPI_SUCCESS;
+    switch (repair->stage) {
+    case SHRINKING:
+        if (!advance_shrink(&repair->shrink, code))
+            return false;
+        if (*code == MPI_SUCCESS)
+            vote(repair);
+        else
+            shrink_pool(repair);
+        return false;
+    case VOTING:
+        if (PMPI_Test(&repair->vote, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done) {
+            join_last_agreement(repair->votes);
+            repair->stage = FINISHING;
+        }
+        return false;
+    case FINISHING:
+        if (!has_ended_agreements(&repair->may_free))
+            return false;
+        take_pool(repair);
+        if (!(repair->votes & NO_REFILL) && refill(repair->pool) != MPI_SUCCESS) {
+            shrink_pool(repair);
+            return false;
+        }
+        if (has_lost_ranks() && repair->stop_when_exhausted)
+            *code = RF_ERR_NO_SPARE;
+        else
+            make_gate(repair);
+        return *code != MPI_SUCCESS;
+    case GATING:
+    case RANKING:
+    case SIDING:
+        if (!advance_build(&repair->build, code))
+            return false;
+        if (*code != MPI_SUCCESS) {
+            shrink_pool(repair);
+            return false;
+        }
+        return take_built(repair);
+    }
+    return true;
+}
+
+void shrink_now(MPI_Comm comm, MPI_Comm *made)
+{
+    struct shrink shrink;
+    int code;
+    do {
+        begin_shrink(&shrink, comm);
+        while (!advance_shrink(&shrink, &code))
+            ;
+    } while (code != MPI_SUCCESS);
+    *made = shrink.made;
+}

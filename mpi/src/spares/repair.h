@@ -1,0 +1,46 @@
+/* A repair, step by step without waiting: shrink the pool, end what agreements are pending, ask the policy who takes over,
+ * make the gate, the communicator of the ranks and its copy. A failure in its midst begins it again; its steps are the same whoever has failed. */
+#ifndef RUNFLAT_REPAIR_H
+#define RUNFLAT_REPAIR_H
+
+#include "requests/build.h"
+#include "requests/shrink.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+struct repair {
+    MPI_Comm *pool; /* of all that live; a smaller one takes its place */
+    MPI_Comm *gate; /* a copy of the pool; a new one takes its place */
+    MPI_Comm old;   /* of the ranks; MPI_COMM_NULL at a spare */
+    MPI_Comm ranks; /* the new one; MPI_COMM_NULL at a spare */
+    /* A copy of that for checkpoints beside the computation; a new one takes its place. */
+    MPI_Comm *side;
+    bool stop_when_exhausted, tell;
+    bool refill; /* new processes are started for the dead, if any process wants that */
+    enum { SHRINKING, VOTING, FINISHING, GATING, RANKING, SIDING } stage;
+    bool may_free;
+    int votes;
+    MPI_Request vote;
+    MPI_Comm next;
+    struct shrink shrink;
+    struct build build;
+    double begin, shrink_begin;
+};
+
+/* Begins; all live processes of the pool do. `tell`: its phases and times are noted. */
+void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side,
+                  MPI_Comm old, bool stop_when_exhausted, bool tell);
+
+/* Begins at a process that has just joined the pool, where the others are by then. */
+void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side,
+                   bool stop_when_exhausted);
+
+/* Goes on as far as is possible without waiting; true: ended, and `code` is MPI_SUCCESS or, at all processes alike,
+ * RF_ERR_NO_SPARE. Starting processes is waited for. */
+bool advance_repair(struct repair *repair, int *code);
+
+/* Shrinks, and waits for it. */
+void shrink_now(MPI_Comm comm, MPI_Comm *made);
+
+#endif

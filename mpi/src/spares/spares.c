@@ -1,0 +1,249 @@
+/* Ranks and hot spares over one pool of processes.
+ *
+ * All live processes share `pool`. A failure is repaired by shrinking the pool, asking the policy at each process alike who
+ * takes over, and making the communicator of the ranks anew, in their old order (repair.c). Spares sleep until somebody
+ * revokes the pool (a repair) or the gate (the end): being revoked is what a process can see without taking part in anything.
+ * At the end all agree over the gate, so that all leave or none: who agreed on the end and died may have been the only one. */
+#include "spares/spares.h"
+
+#include "data/checkpoint.h"
+#include "data/parity.h"
+#include "data/restart.h"
+#include "guards/bounded.h"
+#include "guards/inject.h"
+#include "guards/young.h"
+#include "modes/agree.h"
+#include "requests/build.h"
+#include "requests/requests.h"
+#include "runflat.h"
+#include "spares/refill.h"
+#include "spares/repair.h"
+#include "spares/roster.h"
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+    bool running; /* from RF_Init to RF_End */
+    bool stop_when_exhausted;
+    MPI_Comm pool, gate, side;
+} job = {.pool = MPI_COMM_NULL, .gate = MPI_COMM_NULL, .side = MPI_COMM_NULL};
+
+static int finish_repair(struct repair *repair, MPI_Comm *ranks)
+{
+    int code;
+    begin_step("repair");
+    while (!advance_repair(repair, &code))
+        advance_works();
+    end_step();
+    *ranks = repair->ranks;
+    return code;
+}
+
+/* Repairs pool and ranks; `ranks` is MPI_COMM_NULL at a process that is a spare afterwards. */
+static int repair(MPI_Comm *ranks)
+{
+    struct repair repair;
+    begin_repair(&repair, &job.pool, &job.gate, &job.side, *ranks, job.stop_when_exhausted,
+                 job.running);
+    return finish_repair(&repair, ranks);
+}
+
+/* Lets MPI look at what has arrived. */
+static void progress(void)
+{
+    int arrived;
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, rf.world, &arrived, MPI_STATUS_IGNORE);
+}
+
+/* Leaves the job if all do: MPI_SUCCESS, or at all alike the class of a failure. */
+static int leave(void)
+{
+    int flag = 1;
+    if (!is_revoked(job.gate))
+        PMPIX_Comm_revoke(job.gate);
+    int code = agree_unless_other_revoked(job.gate, &flag, job.pool);
+    job.running = code != MPI_SUCCESS;
+    return code;
+}
+
+/* A spare waits until it takes over a rank, or until the end. */
+static int sleep_as_spare(MPI_Comm *ranks)
+{
+    const struct timespec nap = {0, 2000000};
+    note_event("asleep", -1);
+    for (;;) {
+        progress();
+        bool ends = is_revoked(job.gate);
+        if (ends && leave() == MPI_SUCCESS)
+            return MPI_SUCCESS;
+        if (ends || is_revoked(job.pool)) {
+            int code = repair(ranks);
+            if (code != MPI_SUCCESS || *ranks != MPI_COMM_NULL) {
+                note_event_of("took_over", -1, "as", own_rank());
+                return code;
+            }
+        }
+        nanosleep(&nap, NULL);
+    }
+}
+
+/* A process that was started for one that has died. */
+static int join(int spares, MPI_Comm *comm)
+{
+    struct repair repair;
+    begin_step("RF_Init");
+    if (!join_pool(spares, &job.pool) || refill(&job.pool) != MPI_SUCCESS)
+        /* The others go on without it. */
+        _exit(0);
+    end_step();
+    begin_joining(&repair, &job.pool, &job.gate, &job.side, job.stop_when_exhausted);
+    int code = finish_repair(&repair, comm);
+    job.running = true;
+    return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
+}
+
+RF_API int RF_Init(int spares, MPI_Comm *comm)
+{
+    *comm = MPI_COMM_NULL;
+    if (!rf.ready || !can_build())
+        return RF_ERR_UNPROTECTED;
+    const char *exhausted = getenv("RUNFLAT_ON_EXHAUSTED");
+    job.stop_when_exhausted = exhausted && strcmp(exhausted, "stop") == 0;
+    if (place_of_newcomer() >= 0 && !job.running)
+        return join(spares, comm);
+    if (job.running || spares < RF_SPARES_FROM_LAUNCH || spares >= rf.size || !open_roster(spares))
+        return RF_ERR_ARGUMENT;
+    if (parity_size() && getenv("RUNFLAT_STORE")) {
+        if (rf.rank == 0)
+            say("RUNFLAT_PARITY and RUNFLAT_STORE do not go together: a job begins again from "
+                "whole copies");
+        return RF_ERR_ARGUMENT;
+    }
+    begin_step("RF_Init");
+    shrink_now(rf.world, &job.pool);
+    end_step();
+    /* Ranks are made as a repair makes them: it is the same when somebody has failed already. */
+    int code = repair(comm);
+    while (code == MPI_SUCCESS && is_restart() && !bring_stored(job.pool, job.gate))
+        code = repair(comm);
+    job.running = true;
+    return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
+}
+
+RF_API int RF_Repair(MPI_Comm *comm)
+{
+    if (!job.running)
+        return RF_ERR_ARGUMENT;
+    give_up_checkpoint();
+    int code = repair(comm);
+    return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
+}
+
+RF_API int RF_Refill(MPI_Comm *comm)
+{
+    struct repair repair;
+    if (!job.running || !has_policy())
+        return RF_ERR_ARGUMENT;
+    if (!may_refill()) {
+        if (rf.rank == 0)
+            say("RF_Refill: start with `runflat mpi run --refill` (`mpirun --enable-recovery` and "
+                "RUNFLAT_REFILL=1)");
+        return RF_ERR_UNPROTECTED;
+    }
+    finish_checkpoint();
+    /* What repairs interrupts calls: all must be here. */
+    int flag = 1, code = agree_unless_revoked(*comm, &flag, PATIENCE_S);
+    if (code != MPI_SUCCESS)
+        return code;
+    begin_repair(&repair, &job.pool, &job.gate, &job.side, *comm, job.stop_when_exhausted,
+                 job.running);
+    repair.refill = true;
+    code = finish_repair(&repair, comm);
+    return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
+}
+
+RF_API int RF_Spares(void)
+{
+    return job.running ? spare_count() : 0;
+}
+
+/* A request of RF_Comm_irepair. */
+struct repairing {
+    struct work work;
+    struct repair repair;
+    MPI_Comm *ranks;
+};
+
+static bool advance(struct work *work)
+{
+    struct repairing *own = (struct repairing *)work;
+    int code;
+    if (!advance_repair(&own->repair, &code))
+        return false;
+    *own->ranks = own->repair.ranks;
+    return true;
+}
+
+RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *request)
+{
+    struct repairing *own = job.running && comm != MPI_COMM_NULL ? calloc(1, sizeof *own) : NULL;
+    *repaired = MPI_COMM_NULL;
+    *request = MPI_REQUEST_NULL;
+    if (!own)
+        return RF_ERR_ARGUMENT;
+    own->work = (struct work){.owner = rf.world, .advance = advance};
+    own->ranks = repaired;
+    give_up_checkpoint();
+    begin_repair(&own->repair, &job.pool, &job.gate, &job.side, comm, job.stop_when_exhausted,
+                 job.running);
+    *request = start_work(&own->work);
+    return MPI_SUCCESS;
+}
+
+bool job_runs(void)
+{
+    return job.running;
+}
+
+MPI_Comm pool_of_job(void)
+{
+    return job.pool;
+}
+
+MPI_Comm side_of_job(void)
+{
+    return job.side;
+}
+
+RF_API int RF_Shape(void)
+{
+    return has_lost_ranks() ? RF_SMALLER : RF_SAME_SIZE;
+}
+
+RF_API int RF_End(MPI_Comm *comm)
+{
+    if (!job.running)
+        return RF_ERR_ARGUMENT;
+    finish_checkpoint();
+    int code = agree_on_success(*comm, true);
+    if (code == MPI_SUCCESS)
+        code = leave();
+    if (code != MPI_SUCCESS)
+        return code;
+    free_made(&job.side);
+    free_made(comm);
+    close_roster();
+    return MPI_SUCCESS;
+}
+
+void release_spares(void)
+{
+    MPI_Comm unused = MPI_COMM_NULL;
+    while (job.running && leave() != MPI_SUCCESS && repair(&unused) == MPI_SUCCESS)
+        ;
+    job.running = false;
+}
