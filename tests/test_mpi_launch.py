@@ -60,6 +60,14 @@ def exported(words: list[str]) -> dict[str, str]:
     return {name: value for name, _, value in (pair.partition("=") for pair in pairs)}
 
 
+def test_hosts_are_asked_for_a_sign_of_life(parts: list[str]) -> None:
+    words = " ".join(line("-n", "2", "--host-timeout", "8", "true", parts=parts))
+    for setting in ("time 4", "intvl 1", "probes 4"):
+        assert f"--prtemca oob_tcp_keepalive_{setting}" in words
+    assert "keepalive_time 15" in " ".join(line("-n", "2", "--supervise", "true", parts=parts))
+    assert "keepalive" not in " ".join(line("-n", "2", "true", parts=parts))
+
+
 def test_the_line_has_fault_tolerance_the_library_and_what_it_reads(
     parts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from mpi_jobs.hosts import Hosts, make_hosts
 from mpi_jobs.job import Ended
+from mpi_jobs.network import network
 from mpi_jobs.parts import Parts
 from mpi_jobs.supervised import run_supervised
 from opensm.missing import Missing
@@ -51,7 +54,38 @@ def test_without_room_for_the_ranks_it_says_so(parts: Parts, hosts: Hosts) -> No
         hosts.lose(name)
     ended = supervised(parts, hosts)
     assert ended.status == 1, ended
-    assert "the 1 hosts that answer have 2 slots for 4 ranks" in ended.text
+    assert "the hosts that answer (1) have 2 slots for 4 ranks" in ended.text
+
+
+def test_a_host_that_falls_silent_is_lost(parts: Parts, tmp_path: Path) -> None:
+    events = tmp_path / "events"
+    words = ["--host-timeout", "3", "--events", str(events)]
+    try:
+        with network(tmp_path / "hosts", count=3, slots=2) as net, ThreadPoolExecutor(1) as aside:
+            net.hosts.lose("fakeB")
+            running = aside.submit(
+                run_supervised, parts, net.hosts, "02_spares", 4, 2, [], 2 * STEPS, words
+            )
+            wait_for_checkpoints(events)
+            net.pull("fakeB")
+            ended = running.result()
+    except Missing as missing:
+        pytest.skip(str(missing))
+    assert ended.status == 0, ended
+    assert "begins again (1 of 3) without fakeB: 4 ranks, 0 spares" in ended.text
+    assert f"4 ranks, {2 * STEPS} steps, largest error 0" in ended.text
+    again = (net.hosts.folder / "timeline-again-1.json").read_text()
+    assert '"event": "restarted"' in again
+    assert not ended.left_behind
+
+
+def wait_for_checkpoints(events: Path, seconds: float = 60) -> None:
+    """Wait until each of the four ranks has made some."""
+    files = [events / f"rank-{rank}.jsonl" for rank in range(4)]
+    until = time.monotonic() + seconds
+    while not all(file.exists() and file.read_text().count("checkpoint") > 3 for file in files):
+        assert time.monotonic() < until, "no checkpoints"
+        time.sleep(0.05)
 
 
 def job(tmp_path: Path, **more: object) -> Job:

@@ -24,7 +24,7 @@ if [ -e "$here/down-$host" ]; then
   exit 255
 fi
 [ -e "$here/last-$host" ] && mv "$here/last-$host" "$here/down-$host"
-exec unshare --uts bash -c "hostname $host; $*"
+exec ENTER unshare --uts bash -c "hostname $host; $*"
 """
 
 
@@ -35,6 +35,8 @@ class Hosts:
     folder: Path
     names: tuple[str, ...]
     slots: int
+    within: tuple[str, ...] = ()
+    """Words before a command that is to run beside them, on their network."""
 
     @property
     def hostfile(self) -> Path:
@@ -67,8 +69,10 @@ class Hosts:
         (self.folder / f"last-{name}").touch()
 
 
-def make_hosts(folder: Path, count: int, slots: int) -> Hosts:
-    """Make hosts.
+def make_hosts(
+    folder: Path, count: int, slots: int, *, within: tuple[str, ...] = (), enter: str = ""
+) -> Hosts:
+    """Make hosts; `enter` stands before what runs on a host, whose name is in the variable `host`.
 
     Raises
     ------
@@ -82,10 +86,10 @@ def make_hosts(folder: Path, count: int, slots: int) -> Hosts:
     ):
         raise Missing("unshare --uts: not installed or not allowed")
     folder.mkdir(parents=True, exist_ok=True)
-    made = Hosts(folder, tuple(f"fake{letter}" for letter in "ABCDEFGH"[:count]), slots)
+    made = Hosts(folder, tuple(f"fake{letter}" for letter in "ABCDEFGH"[:count]), slots, within)
     made.hostfile.write_text(
         "".join(f"{name} slots={slots}\n" for name in made.names), encoding="utf-8"
     )
-    made.shell.write_text(SHELL, encoding="utf-8")
+    made.shell.write_text(SHELL.replace("ENTER", enter), encoding="utf-8")
     made.shell.chmod(0o755)
     return made

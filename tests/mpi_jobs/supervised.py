@@ -6,7 +6,8 @@ import json
 import time
 from collections.abc import Sequence
 
-from command import spawn
+from command import finish
+from command import program as runflat
 
 from .hosts import Hosts
 from .job import Ended
@@ -33,13 +34,16 @@ def run_supervised(
     killing = [word for kill in kills for word in ("--kill", kill)]
     timeline = hosts.folder / "timeline.json"
     begin = time.monotonic()
-    answer = spawn(
+    line = runflat(
         "mpi", "run", "-n", str(ranks), "--spares", str(spares), "--library", parts.library,
         "--hostfile", hosts.hostfile, "--mpirun-option", settings, "--limit", str(LIMIT_S), *killing,
         "--supervise", "--store", hosts.store, "--timeline", timeline, *words, started, str(steps),
+    )  # fmt: skip
+    answer = finish(
+        [*hosts.within, *line],
         env={"RUNFLAT_MARK": str(hosts.folder), "RUNFLAT_POLICY_LIBRARY": str(parts.policy)},
         timeout=2 * LIMIT_S,
-    )  # fmt: skip
+    )
     return Ended(
         answer.out + answer.err,
         answer.status,

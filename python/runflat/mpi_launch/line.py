@@ -78,6 +78,8 @@ class Job:
         In ms how often a thread looks for failures, or `events`: when the launcher tells of one.
     refill : bool
         The program may start new spares for processes that have died.
+    host_timeout_s : float or None
+        The longest silence of a host's daemon, at least 2; None: mpirun's own, 8 minutes.
     """
 
     program: Sequence[str]
@@ -96,6 +98,7 @@ class Job:
     parity: int | None = None
     watch: str | None = None
     refill: bool = False
+    host_timeout_s: float | None = None
     spare_count: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -233,11 +236,28 @@ def compose(
     if job.refill:
         # Else the death of a process that was started later ends the job.
         words.append("--enable-recovery")
+    if job.host_timeout_s is not None:
+        words += _silence(job.host_timeout_s)
     words += job.mpirun_options
     for name, value in sorted(exported.items()):
         words += ["-x", f"{name}={value}"]
     words += ["-n", str(job.world_size), *job.program]
     return Line(words, exported)
+
+
+def _silence(seconds: float) -> list[str]:
+    """Let mpirun and its daemons ask each other for a sign of life after half the time, five times in the other half.
+
+    A host that loses power says no word, and TCP waits for it as long as nothing is to be sent.
+    """
+    first = int(seconds / 2)
+    between = max(int(seconds / 10), 1)
+    asked = {"time": first, "intvl": between, "probes": max(int((seconds - first) / between), 1)}
+    return [
+        word
+        for name, value in asked.items()
+        for word in ("--prtemca", f"oob_tcp_keepalive_{name}", str(value))
+    ]
 
 
 def _unless_given(job: Job, option: str, value: str) -> list[str]:

@@ -94,12 +94,12 @@ def fit(job: Job, hosts: Sequence[Host], hostfile: Path) -> Job:
         return again
     if job.shape is not None:
         raise MpiError(
-            f"the {len(hosts)} hosts that answer have {room} slots and the grid {job.shape} has {job.world_size} places; "
+            f"the hosts that answer ({len(hosts)}) have {room} slots and the grid {job.shape} has {job.world_size} places; "
             "without --shape spares would make up for lost hosts"
         )
     if room < job.ranks:
         raise MpiError(
-            f"the {len(hosts)} hosts that answer have {room} slots for {job.ranks} ranks; the job cannot begin again"
+            f"the hosts that answer ({len(hosts)}) have {room} slots for {job.ranks} ranks; the job cannot begin again"
         )
     spares = room - job.ranks
     return replace(again, spares=spares, refill=job.refill and spares > 0)

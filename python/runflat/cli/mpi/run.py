@@ -20,6 +20,9 @@ from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.injection import Injection, NodeKill, read_kill, read_stop
 from runflat.mpi_launch.line import Job, compose
 
+HOST_TIMEOUT_S = 30.0
+"""Of a supervised job: well above what a busy network is silent for."""
+
 
 @click.command(
     context_settings={"allow_interspersed_args": False},
@@ -154,6 +157,12 @@ from runflat.mpi_launch.line import Job, compose
     help="Begin again on the hosts that are left when mpirun gives up, as after the loss of a host.",
 )
 @click.option(
+    "--host-timeout",
+    type=click.FloatRange(2),
+    metavar="SECONDS",
+    help="A host is lost when its daemon has been silent for so long, as without power; default: 30 with --supervise, else mpirun's 8 minutes.",
+)
+@click.option(
     "--store",
     type=click.Path(file_okay=False),
     metavar="DIR",
@@ -191,6 +200,7 @@ def command(
     options: tuple[str, ...],
     library: str | None,
     supervise: bool,
+    host_timeout: float | None,
     store: str | None,
     relaunches: int,
     dry_run: bool,
@@ -206,6 +216,7 @@ def command(
         None if hostfile is None else Path(hostfile),
         [one for one in killed if isinstance(one, Injection)], [read_stop(text) for text in stops],
         step_limit, _split(options), parity, watch, refill,
+        host_timeout or (HOST_TIMEOUT_S if supervise else None),
     )  # fmt: skip
     if timeline is not None and not Path(timeline).absolute().parent.is_dir():
         raise MpiError(f"{timeline}: there is no folder for it; make it first")
