@@ -47,7 +47,7 @@ def test_every_rank_is_back_with_its_data(parts: Parts, who: str, phase: str) ->
 
 
 def test_eight_ranks_lose_half_of_them(parts: Parts) -> None:
-    cell = matrix.draw(8, "half", "time", Random("1"))
+    cell = matrix.draw(8, "half", "pointtopoint", Random("1"))
     ended, wrong = matrix.run_cell(parts, cell)
     assert not wrong, ended.text
     assert len(ended.ranks("killed")) == 4

@@ -31,7 +31,7 @@ def hosts(tmp_path: Path) -> Hosts:
 
 def supervised(parts: Parts, hosts: Hosts) -> Ended:
     """Run the heat cells on 3 hosts with 2 slots; host B dies with its daemon after 0.8 s."""
-    ended = run_supervised(parts, hosts, "02_spares", 4, 2, ["node:fakeB@0.8"], STEPS)
+    ended = run_supervised(parts, hosts, "examples/02_spares.c", 4, 2, ["node:fakeB@0.8"], STEPS)
     assert not ended.left_behind, ended
     return ended
 
@@ -64,7 +64,7 @@ def test_a_host_that_falls_silent_is_lost(parts: Parts, tmp_path: Path) -> None:
         with network(tmp_path / "hosts", count=3, slots=2) as net, ThreadPoolExecutor(1) as aside:
             net.hosts.lose("fakeB")
             running = aside.submit(
-                run_supervised, parts, net.hosts, "02_spares", 4, 2, [], 2 * STEPS, words
+                run_supervised, parts, net.hosts, "examples/02_spares.c", 4, 2, [], 2 * STEPS, words
             )
             wait_for_checkpoints(events)
             net.pull("fakeB")

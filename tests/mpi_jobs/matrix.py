@@ -27,8 +27,11 @@ from .supervised import run_supervised
 WHO = ("one", "several", "half", "rank0", "node", "daemon")
 """`node`: all ranks of a host at once, while its daemon lives; `daemon`: it dies with them, and the job begins again."""
 
-PHASES = ("time", "checkpoint", "restore", "shrink", "agree", "repair", "finalize")
-"""`time`: in whatever is under way, mostly point-to-point calls; the others are phases of the library."""
+CALLS = ("pointtopoint", "collective")
+"""What a program does nearly all the time, so that who dies at any time dies in it."""
+
+PHASES = (*CALLS, "checkpoint", "restore", "shrink", "agree", "repair", "finalize")
+"""What somebody dies in: calls of the program, phases of the library."""
 
 OF_RANKS = ("checkpoint", "restore", "agree")
 """Phases that sleeping spares do not enter."""
@@ -36,8 +39,10 @@ OF_RANKS = ("checkpoint", "restore", "agree")
 STEPS = 150
 """Steps of the program: some 0.3 s."""
 
-PROGRAMS = ("02_spares", "06_background")
+PROGRAMS = ("examples/02_spares.c", "examples/06_background.c")
 """Checkpoints that ranks wait for, and checkpoints beside the computation."""
+
+COLLECTIVE = "tests/collective.c"
 
 PARITY = 4
 """Ranks of a parity group, in jobs that keep no second copies."""
@@ -58,6 +63,7 @@ class Cell:
     lost: int | None = None
     """The host that never comes back."""
     program: str = PROGRAMS[0]
+    words: tuple[str, ...] = ()
     parity: int = 0
 
     @property
@@ -89,14 +95,16 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
         spares += 1
     for victim in victims:
         within = random.choice([0.0, 0.0, random.uniform(0, 0.003)])
-        when = f"{random.uniform(0.05, 0.4):.4f}" if phase == "time" else f"{phase}+{within:.5f}"
+        when = f"{random.uniform(0.05, 0.4):.4f}" if phase in CALLS else f"{phase}+{within:.5f}"
         kills.append(f"{'node-of:' if who == 'daemon' else ''}{victim}@{when}")
     hosted = slots if who in HOSTED else None
-    program = random.choice(PROGRAMS)
+    program, words = random.choice(PROGRAMS), []
+    if phase == "collective":
+        program, words = COLLECTIVE, random.choice([[], ["uniform"]])
     # Two that die together may be of one group: nothing brings that back, and the program begins again, which is right too.
     parity = random.choice((0, PARITY)) if who != "daemon" else 0
     gone = lost if who == "daemon" else None
-    return Cell(ranks, spares, ",".join(kills), hosted, gone, program, parity)
+    return Cell(ranks, spares, ",".join(kills), hosted, gone, program, tuple(words), parity)
 
 
 def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
@@ -110,7 +118,14 @@ def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
         else:
             hosts.lose(hosts.names[cell.lost])
             ended = run_supervised(
-                parts, hosts, cell.program, cell.ranks, cell.spares, cell.kill.split(","), STEPS
+                parts,
+                hosts,
+                cell.program,
+                cell.ranks,
+                cell.spares,
+                cell.kill.split(","),
+                STEPS,
+                own=cell.words,
             )
             wrong = [f"exit status {ended.status}"] if ended.status else []
     if not ended.in_time:
@@ -127,7 +142,7 @@ def _run_in_job(parts: Parts, cell: Cell, hosts: Hosts | None) -> tuple[Ended, l
     ended = run_job(
         parts,
         cell.world,
-        [str(parts.program(f"examples/{cell.program}.c")), str(STEPS)],
+        [str(parts.program(cell.program)), str(STEPS), *cell.words],
         spares=cell.spares,
         kill=cell.kill,
         environment={"RUNFLAT_PARITY": str(cell.parity)},
@@ -159,8 +174,8 @@ def main() -> int:
     ]
     with tempfile.TemporaryDirectory(prefix="rf-matrix-") as folder:
         parts = build(Path(folder))
-        for program in PROGRAMS:
-            parts.program(f"examples/{program}.c")
+        for program in (*PROGRAMS, COLLECTIVE):
+            parts.program(program)
         record = Record(given.record)
         with ThreadPoolExecutor(given.beside) as pool:
             found = list(

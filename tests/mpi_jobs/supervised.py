@@ -27,9 +27,10 @@ def run_supervised(
     kills: Sequence[str],
     steps: int,
     words: Sequence[str] = (),
+    own: Sequence[str] = (),
 ) -> Ended:
-    """Run an example with kills as `--kill` takes them; events are those of the first attempt."""
-    started = parts.program(f"examples/{program}.c")
+    """Run a program of `mpi/` with kills as `--kill` takes them; `words` are the command's, `own` the program's; events are those of the first attempt."""
+    started = parts.program(program)
     settings = " ".join([*hosts.settings, "--bind-to", "none"])
     killing = [word for kill in kills for word in ("--kill", kill)]
     timeline = hosts.folder / "timeline.json"
@@ -37,7 +38,7 @@ def run_supervised(
     line = runflat(
         "mpi", "run", "-n", str(ranks), "--spares", str(spares), "--library", parts.library,
         "--hostfile", hosts.hostfile, "--mpirun-option", settings, "--limit", str(LIMIT_S), *killing,
-        "--supervise", "--store", hosts.store, "--timeline", timeline, *words, started, str(steps),
+        "--supervise", "--store", hosts.store, "--timeline", timeline, *words, started, str(steps), *own,
     )  # fmt: skip
     answer = finish(
         [*hosts.within, *line],
