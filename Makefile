@@ -19,7 +19,7 @@ demo: $(VENV)/.built
 
 test: $(VENV)/.built $(VENV)/.dev
 	cargo test --workspace --exclude runflat-bindings --locked
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadgroup
 
 check: $(VENV)/.built $(VENV)/.dev
 	@rustfmt --check --edition 2024 --config-path . $(RUST)

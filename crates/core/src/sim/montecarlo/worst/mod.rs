@@ -142,7 +142,7 @@ fn narrow<L: PairLoad>(
     }
     // What is left of the effort goes into worse sequences.
     if found.bound > found.collision_max {
-        trial.widen(&mut found);
+        trial.widen(&mut found, limit);
     }
     effort.limit = limit;
     while found.bound > found.collision_max && !effort.is_spent() {
@@ -220,13 +220,13 @@ impl<L: PairLoad> Trial<'_, L> {
     }
 
     /// Looks for a worse sequence by changing one: a node, or the order of two, kept if it is no better; anew from nodes that are
-    /// near each other after some changes that made it no worse.
-    fn widen(&self, found: &mut Proved) {
+    /// near each other after some changes that made it no worse. Of changes there are no more than `limit`.
+    fn widen(&self, found: &mut Proved, limit: u64) {
         let grid = self.job.occupancy.grid();
         let nodes = grid.node_count();
         let mut stream = Seed(1).stream("worst sequences", found.failures as u64);
         let (mut sequence, mut worst, mut changes) = (found.sequence.clone(), 0, CHANGES);
-        for _ in 0..TRIALS {
+        for _ in 0..TRIALS.min(limit) {
             let mut next = sequence.clone();
             if changes == CHANGES {
                 let middle = NodeId::from_index(stream.index(nodes));
@@ -301,7 +301,7 @@ impl<L: PairLoad> Trial<'_, L> {
 }
 
 /// Sequences tried where no search has found the worst, and changes after which another is begun.
-const TRIALS: usize = 2_000_000;
+const TRIALS: u64 = 2_000_000;
 const CHANGES: usize = 250;
 
 #[cfg(test)]
