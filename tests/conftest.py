@@ -38,6 +38,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
         pytest.skip(str(missing))
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist looks at the mark in its own
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests of MPI jobs one after the other where tests run side by side: their deaths are timed."""
     for item in items:
