@@ -113,7 +113,7 @@ int main(int argc, char **argv)
                     break;
                 }
             }
-            if (RF_Repair(&comm) != MPI_SUCCESS)
+            if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
                 MPI_Abort(MPI_COMM_WORLD, 3);
             code = RF_Restore(comm, &step);
         }

@@ -111,7 +111,7 @@ int main(int argc, char **argv)
                     printf("%d ranks, %ld steps, largest error %ld\n", size, steps, all);
                 break;
             }
-            if (RF_Repair(&comm) != MPI_SUCCESS)
+            if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
                 MPI_Abort(MPI_COMM_WORLD, 3);
             MPI_Wait(&kept, MPI_STATUS_IGNORE); /* the repair has ended it */
             code = RF_Restore(comm, &step);

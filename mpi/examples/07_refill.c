@@ -74,7 +74,7 @@ int main(int argc, char **argv)
                     printf("%d ranks, %ld steps, counted %ld\n", size, steps, count);
                 break;
             }
-            if (RF_Repair(&comm) != MPI_SUCCESS)
+            if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
                 MPI_Abort(MPI_COMM_WORLD, 3);
             died++;
             code = RF_Restore(comm, &step);

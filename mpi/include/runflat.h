@@ -20,7 +20,7 @@
  *             }
  *             if (code == MPI_SUCCESS) code = RF_End(&comm);
  *             if (code == MPI_SUCCESS) break;
- *             if (RF_Repair(&comm) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
+ *             if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
  *             code = RF_Restore(comm, &step);
  *         }
  *     }
@@ -55,6 +55,16 @@ enum {
     RF_ERR_UNPROTECTED = -104, /* this MPI cannot recover, or was started without fault tolerance */
     RF_ERR_ARGUMENT = -105     /* wrong use; said on stderr */
 };
+
+/* Whether a code says that processes have failed, so that RF_Repair is what comes next: MPIX_ERR_PROC_FAILED,
+ * MPIX_ERR_PROC_FAILED_PENDING, MPIX_ERR_REVOKED; and MPI_ERR_IN_STATUS, as MPI_Waitall and its kind return it, where the
+ * communicator is revoked or has failed processes. Any other error is there again after a repair.
+ *
+ * [in] comm  what the call was made on
+ * [in] code  what it returned
+ *
+ * 1 or 0. */
+RF_API int RF_Is_failure(MPI_Comm comm, int code);
 
 /* As many spares as `runflat mpi run --spares` (RUNFLAT_SPARES) says; 0 without it. */
 #define RF_SPARES_FROM_LAUNCH (-1)
@@ -93,7 +103,7 @@ RF_API int RF_Repair(MPI_Comm *comm);
  * [out] repaired  valid when the request has ended; MPI_COMM_NULL then: no spare is left, and the job is to stop
  * [out] request   for MPI_Wait, MPI_Test and their kind; the work goes on in calls as that of MPIX_Comm_ishrink does
  *
- * MPI_SUCCESS; RF_ERR_ARGUMENT. */
+ * MPI_SUCCESS; RF_ERR_ARGUMENT; MPI_ERR_NO_MEM. */
 RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *request);
 
 /* Starts new processes as spares, one for each that has died (MPI_Comm_spawn of this program with its words, about half a second
@@ -128,7 +138,9 @@ RF_API int RF_Protect(int id, void *memory, size_t bytes);
  *
  * [in] version  0 or more, and more than the last one that counts
  *
- * MPI_SUCCESS, or the class of the failure, at all ranks alike. */
+ * MPI_SUCCESS, or the class of a failure, at all ranks alike. At all alike too, and the version before stays in force: MPI_ERR_NO_MEM,
+ * where memory was too little at any rank (the next checkpoint may ask for a repair); MPI_ERR_IO, where files could not be written.
+ * RF_ERR_ARGUMENT. */
 RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version);
 
 /* RF_Checkpoint as a request: the protected memory is copied in this call and may change afterwards, the rest happens beside the
@@ -136,8 +148,8 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version);
  * There is one at a time: the next checkpoint, RF_Restore and RF_End wait for its end, a repair gives it up.
  *
  * [in]  version  as for RF_Checkpoint
- * [out] request  for MPI_Wait, MPI_Test and their kind: MPI_SUCCESS, then the version counts, or the class of a failure, which
- *                others may not have
+ * [out] request  for MPI_Wait, MPI_Test and their kind: MPI_SUCCESS, then the version counts; MPI_ERR_IO at all ranks alike;
+ *                or the class of a failure, which others may not have
  *
  * MPI_SUCCESS; RF_ERR_ARGUMENT; MPI_ERR_NO_MEM; or the class of a failure. */
 RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request);
@@ -148,8 +160,8 @@ RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request);
  * [out] version  the version that memory has now; untouched unless MPI_SUCCESS is returned
  *
  * MPI_SUCCESS; RF_ERR_NO_CHECKPOINT if no version is complete yet; RF_ERR_DATA_LOST if one was, and a rank's copies are all
- * gone: there is none then any more, begin with the first values; all at all ranks alike. Or the class of a failure: repair,
- * and restore again. */
+ * gone: there is none then any more, begin with the first values; RF_ERR_ARGUMENT if other memory is protected at any rank than
+ * was at the checkpoint; all at all ranks alike. Or the class of a failure: repair, and restore again. */
 RF_API int RF_Restore(MPI_Comm comm, int64_t *version);
 
 /* Ends the protected part: all ranks are done. Spares are released. Collective.

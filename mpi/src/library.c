@@ -89,6 +89,25 @@ static void outlive_broken_pipes(void)
         sigaction(SIGPIPE, &own, NULL);
 }
 
+/* Says which settings of a job that was started by hand are none. */
+static void check_settings(void)
+{
+    static const char *const times[] = {"RUNFLAT_STEP_LIMIT_S", "RUNFLAT_STOPPED_S",
+                                        "RUNFLAT_MEET_S", "RUNFLAT_WATCH_MS"};
+    const char *exhausted = getenv("RUNFLAT_ON_EXHAUSTED");
+    for (size_t at = 0; at < sizeof times / sizeof *times; at++) {
+        const char *given = getenv(times[at]);
+        char *end = NULL;
+        bool is_time = given && strtod(given, &end) > 0 && !*end;
+        bool is_word = given && at == 3 && strcmp(given, "events") == 0;
+        if (given && *given && !is_time && !is_word)
+            say("%s=%s is no time; it is left out", times[at], given);
+    }
+    if (exhausted && *exhausted && strcmp(exhausted, "shrink") != 0 &&
+        strcmp(exhausted, "stop") != 0)
+        say("RUNFLAT_ON_EXHAUSTED=%s is neither `shrink` nor `stop`; it is left out", exhausted);
+}
+
 static void after_init(void)
 {
     MPI_Comm parent;
@@ -103,6 +122,8 @@ static void after_init(void)
             say("%s; the program runs unprotected", missing);
         return;
     }
+    if (rf.rank == 0)
+        check_settings();
     outlive_broken_pipes();
     begin_step("MPI_Init");
     if (!open_world()) {

@@ -126,7 +126,7 @@ int main(int argc, char **argv)
                        (long long)worst);
             break;
         }
-        if (RF_Repair(&comm) != MPI_SUCCESS)
+        if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
             MPI_Abort(MPI_COMM_WORLD, 3);
     }
     MPI_Finalize();

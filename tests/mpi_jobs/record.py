@@ -18,6 +18,8 @@ class Record:
     """Lines of JSON in a file; without one, nothing is known and nothing kept."""
 
     path: Path | None
+    library: str = field(default_factory=lambda: sources())
+    """The state of its sources when the soak began, which built it then."""
     alone: Lock = field(default_factory=Lock)
 
     def known(self, part: dict[str, Any]) -> dict[str, Any] | None:
@@ -29,7 +31,7 @@ class Record:
         """Keep what was found of a part; lines of other sources go."""
         if self.path is None:
             return
-        line = {"library": sources(), "cores": os.cpu_count(), **part, **found}
+        line = {"library": self.library, "cores": os.cpu_count(), **part, **found}
         with self.alone:
             new = self.path.with_name(self.path.name + ".new")
             lines = "".join(json.dumps(line) + "\n" for line in [*self._lines(), line])
@@ -40,7 +42,7 @@ class Record:
         if self.path is None or not self.path.exists():
             return []
         lines = [json.loads(line) for line in self.path.read_text(encoding="ascii").splitlines()]
-        return [line for line in lines if line["library"] == sources()]
+        return [line for line in lines if line["library"] == self.library]
 
 
 def sources() -> str:

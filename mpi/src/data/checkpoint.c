@@ -21,6 +21,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#define OLD_VERSION "the version is negative, or not after the last one that counts"
+
 /* A version counts. */
 static void commit(const struct ring *ring, int64_t version, double begin)
 {
@@ -29,36 +31,46 @@ static void commit(const struct ring *ring, int64_t version, double begin)
     note_event_of("checkpoint", 1e3 * (wall_s() - begin), "version", (long)version);
 }
 
-/* Takes the snapshot of a version; false: no memory, and the communicator is revoked. */
-static bool begin_version(const struct ring *ring, int64_t version)
+/* All know that a version will never count. */
+static void discard(const struct ring *ring)
+{
+    keep_copies(last_complete, ring->number[ring->own], second_of(ring));
+}
+
+/* Takes the snapshot of a version: MPI_SUCCESS, or MPI_ERR_NO_MEM, and the communicator is revoked. */
+static int begin_version(const struct ring *ring, int64_t version)
 {
     if (take_snapshot(ring->number[ring->own], version))
-        return true;
+        return MPI_SUCCESS;
     say("no memory for a checkpoint");
     PMPIX_Comm_revoke(ring->comm);
-    return false;
+    return MPI_ERR_NO_MEM;
 }
 
 RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
 {
-    if (!job_runs() || comm == MPI_COMM_NULL)
+    if (!may_call("RF_Checkpoint", comm))
         return RF_ERR_ARGUMENT;
     finish_checkpoint();
     if (version <= last_complete)
-        return RF_ERR_ARGUMENT;
+        return refuse("RF_Checkpoint", OLD_VERSION);
     double begin = wall_s();
     enter_phase("checkpoint");
     struct ring ring = open_ring(side_of_job());
     struct sharing sharing;
-    bool good = begin_version(&ring, version);
-    if (good) {
+    int code = begin_version(&ring, version);
+    if (code == MPI_SUCCESS) {
         begin_sharing(&sharing, &ring, version);
-        good = share(&sharing) && store_copies(version);
+        code = !share(&sharing)         ? MPIX_ERR_REVOKED
+               : !store_copies(version) ? MPI_ERR_IO
+                                        : MPI_SUCCESS;
     }
-    int code = agree_on_success(comm, good);
+    code = agree_on_outcome(comm, code);
     /* After a failure others may know that it is complete: it is kept beside the one before, and RF_Restore finds out. */
     if (code == MPI_SUCCESS)
         commit(&ring, version, begin);
+    else if (!is_failure(code))
+        discard(&ring);
     close_ring(&ring);
     return code;
 }
@@ -143,13 +155,15 @@ static void begin_storing(struct background *own)
     }
 }
 
-static bool end_background(struct background *own, bool good)
+static bool end_background(struct background *own, int code)
 {
-    if (good)
+    if (code == MPI_SUCCESS)
         commit(&own->ring, own->version, own->begin);
-    else
+    else if (is_failure(code))
         PMPIX_Comm_revoke(own->ring.comm);
-    own->work.code = good ? MPI_SUCCESS : MPIX_ERR_REVOKED;
+    else
+        discard(&own->ring);
+    own->work.code = code;
     close_ring(&own->ring);
     current = NULL;
     return true;
@@ -163,7 +177,7 @@ static bool advance(struct work *work)
         if (!advance_sharing(&own->sharing, &own->good))
             return false;
         if (!own->good)
-            return end_background(own, false);
+            return end_background(own, MPIX_ERR_REVOKED);
         begin_storing(own);
         return false;
     case STORING:
@@ -173,8 +187,11 @@ static bool advance(struct work *work)
         own->stage = CONFIRMING;
         return false;
     case CONFIRMING:
+        /* All tell each other whether their files are there: without a failure they know the same. */
         return advance_confirmation(&own->confirmation, &own->good) &&
-               end_background(own, own->good);
+               end_background(own, own->good                       ? MPI_SUCCESS
+                                   : own->confirmation.flight.good ? MPI_ERR_IO
+                                                                   : MPIX_ERR_REVOKED);
     }
     return true;
 }
@@ -182,11 +199,11 @@ static bool advance(struct work *work)
 RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request)
 {
     *request = MPI_REQUEST_NULL;
-    if (!job_runs() || comm == MPI_COMM_NULL)
+    if (!may_call("RF_Icheckpoint", comm))
         return RF_ERR_ARGUMENT;
     finish_checkpoint();
     if (version <= last_complete)
-        return RF_ERR_ARGUMENT;
+        return refuse("RF_Icheckpoint", OLD_VERSION);
     enter_phase("checkpoint");
     struct background *own = calloc(1, sizeof *own);
     if (!own)
@@ -194,7 +211,7 @@ RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request)
     *own = (struct background){
         .version = version, .begin = wall_s(), .ring = open_ring(side_of_job())};
     own->work = (struct work){.owner = rf.world, .advance = advance};
-    if (!begin_version(&own->ring, version)) {
+    if (begin_version(&own->ring, version) != MPI_SUCCESS) {
         close_ring(&own->ring);
         free(own);
         return MPI_ERR_NO_MEM;

@@ -166,15 +166,21 @@ static struct left what_is_left(const struct ring *ring, const struct holding *a
     return left;
 }
 
+/* Loads the copy of a rank; RF_ERR_ARGUMENT: other memory is protected now. */
+static int load(int number, int64_t version)
+{
+    return load_snapshot(find_copy(number, version)) ? MPI_SUCCESS : RF_ERR_ARGUMENT;
+}
+
 /* Brings copies and blocks home, makes a lost copy anew and loads this rank's. */
-static bool restore_by_parity(const struct ring *ring, const struct holding *all, int64_t version,
-                              int *lost)
+static int restore_by_parity(const struct ring *ring, const struct holding *all, int64_t version,
+                             int *lost)
 {
     int number = ring->number[ring->own];
     for (int group = 0; group < first_count(); group++)
         *lost = *lost || what_is_left(ring, all, group).hopeless;
     if (*lost)
-        return true;
+        return MPI_SUCCESS;
     struct left left = what_is_left(ring, all, group_of(number));
     struct transfer *plan = calloc((size_t)(2 * ring->size), sizeof *plan);
     bool good = plan && carry(ring->comm, ring->own, version, plan_moves(ring, all, plan), plan);
@@ -185,7 +191,7 @@ static bool restore_by_parity(const struct ring *ring, const struct holding *all
         begin_sharing(&sharing, ring, version);
         good = share(&sharing);
     }
-    return good && load_snapshot(find_copy(number, version));
+    return good ? load(number, version) : MPIX_ERR_REVOKED;
 }
 
 /* The last version that counts; -1: none. False: a failure. */
@@ -204,17 +210,18 @@ static int restore(MPI_Comm comm, const struct ring *ring, int64_t *version)
     int own = ring->number[ring->own], lost = 0, code;
     bool good = last_of_all(ring, &last);
     struct holding *all = good && last >= 0 ? who_holds(ring, last) : NULL;
+    code = all || (good && last < 0) ? MPI_SUCCESS : MPIX_ERR_REVOKED;
     struct transfer *plan = calloc((size_t)ring->size, sizeof *plan);
     if (all && parity_size()) {
-        good = restore_by_parity(ring, all, last, &lost);
+        code = restore_by_parity(ring, all, last, &lost);
     } else if (all) {
         int count = plan_homes(ring, all, plan);
         lost = count < 0;
         good = lost || (carry(ring->comm, ring->own, last, count, plan) &&
-                        carry(ring->comm, ring->own, last, plan_seconds(ring, all, plan), plan) &&
-                        load_snapshot(find_copy(own, last)));
+                        carry(ring->comm, ring->own, last, plan_seconds(ring, all, plan), plan));
+        code = !good ? MPIX_ERR_REVOKED : lost ? MPI_SUCCESS : load(own, last);
     }
-    code = agree_on_success(comm, good && (all || last < 0));
+    code = agree_on_outcome(comm, code);
     if (code == MPI_SUCCESS && last >= 0 && !lost) {
         keep_copies(last, own, second_of(ring));
         *version = last_complete = last;
@@ -238,7 +245,7 @@ static void change_a_copy(void)
 
 RF_API int RF_Restore(MPI_Comm comm, int64_t *version)
 {
-    if (!job_runs() || comm == MPI_COMM_NULL)
+    if (!may_call("RF_Restore", comm))
         return RF_ERR_ARGUMENT;
     finish_checkpoint();
     double begin = wall_s();

@@ -1,6 +1,7 @@
 #include "data/snapshot.h"
 
 #include "runflat.h"
+#include "spares/spares.h"
 #include "state.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static int region_count;
 RF_API int RF_Protect(int id, void *memory, size_t bytes)
 {
     if (!memory && bytes > 0)
-        return RF_ERR_ARGUMENT;
+        return refuse("RF_Protect", "there is no memory at this address");
     for (int at = 0; at < region_count; at++) {
         if (regions[at].id == id) {
             regions[at] = (struct region){id, memory, bytes};

@@ -13,7 +13,7 @@
 enum { ABORT_S = 3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t changed; /* by a clock that nobody sets */
 static const char *running;
 static pthread_t runner;
 static struct timespec deadline;
@@ -35,15 +35,34 @@ double seconds_of(const char *variable, double otherwise)
 
 double step_limit_s(void)
 {
-    return seconds_of("RUNFLAT_STEP_LIMIT_S", 60);
+    return seconds_of("RUNFLAT_STEP_LIMIT_S", 300);
+}
+
+double steady_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void tell_of_limit(const char *step)
+{
+    say("`%s` took longer than %.0f s (RUNFLAT_STEP_LIMIT_S); the stack is:", step, step_limit_s());
+}
+
+void exceed(const char *step)
+{
+    tell_of_limit(step);
+    print_stack(0);
+    note_event("step_limit", -1);
+    _exit(EXIT_STEP_LIMIT);
 }
 
 /* Ends the process: the others see a failure, and come to the same end if it is theirs too. */
 static void give_up(void)
 {
     int stack_signal = SIGRTMIN + 6;
-    say("`%s` took longer than %.0f s (RUNFLAT_STEP_LIMIT_S); the stack is:", running,
-        step_limit_s());
+    tell_of_limit(running);
     signal(stack_signal, print_stack);
     pthread_kill(runner, stack_signal);
     sleep(1);
@@ -88,6 +107,10 @@ void begin_step(const char *step)
     pthread_mutex_lock(&lock);
     if (!started) {
         pthread_t thread;
+        pthread_condattr_t steady;
+        pthread_condattr_init(&steady);
+        pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+        pthread_cond_init(&changed, &steady);
         started = pthread_create(&thread, NULL, watch, NULL) == 0;
         if (started)
             pthread_detach(thread);
@@ -95,7 +118,7 @@ void begin_step(const char *step)
     running = step;
     runner = pthread_self();
     number++;
-    clock_gettime(CLOCK_REALTIME, &deadline);
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
     deadline.tv_sec += (time_t)step_limit_s() + 1;
     pthread_cond_signal(&changed);
     pthread_mutex_unlock(&lock);

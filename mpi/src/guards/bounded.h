@@ -11,11 +11,17 @@ void end_soon(int status);
 /* A time in s from the environment; without a positive one, `otherwise`. */
 double seconds_of(const char *variable, double otherwise);
 
-/* What a step may take: RUNFLAT_STEP_LIMIT_S, or 60 s. */
+/* What a step may take: RUNFLAT_STEP_LIMIT_S, or 300 s: a step waits for ranks that compute. */
 double step_limit_s(void);
 
 /* From here on until `end_step`, at most as long. Steps do not nest. */
 void begin_step(const char *step);
 void end_step(void);
+
+/* Seconds of a clock that nobody sets. */
+double steady_s(void);
+
+/* The same for a step that is a request and has taken too long: ends this process. */
+void exceed(const char *step) __attribute__((noreturn));
 
 #endif

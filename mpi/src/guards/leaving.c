@@ -1,5 +1,6 @@
 #include "guards/leaving.h"
 
+#include "guards/deaths.h"
 #include "state.h"
 
 #include <stdlib.h>
@@ -7,26 +8,6 @@
 
 /* For a launcher that has lost a host to end the job. */
 enum { LAUNCHER_S = 2 };
-
-/* Marks processes that have failed; false: there are none. */
-static bool mark_dead(bool *dead)
-{
-    MPI_Group failed, all;
-    int count = 0;
-    if (PMPIX_Comm_get_failed(rf.world, &failed) != MPI_SUCCESS)
-        return false;
-    PMPI_Comm_group(rf.world, &all);
-    PMPI_Group_size(failed, &count);
-    for (int at = 0; at < count; at++) {
-        int rank;
-        PMPI_Group_translate_ranks(failed, 1, &at, all, &rank);
-        dead[rank] = true;
-    }
-    PMPI_Group_free(&all);
-    if (failed != MPI_GROUP_EMPTY)
-        PMPI_Group_free(&failed);
-    return count > 0;
-}
 
 /* Whether no process lives beside this one on its host. */
 static bool is_host_empty(int process, const bool *dead)
@@ -42,7 +23,7 @@ static bool is_host_empty(int process, const bool *dead)
 static bool is_some_host_empty(void)
 {
     bool found = false, *dead = calloc((size_t)rf.size, sizeof *dead);
-    if (dead && mark_dead(dead))
+    if (dead && mark_dead(dead) > 0)
         for (int rank = 0; rank < rf.size && !found; rank++)
             found = dead[rank] && is_host_empty(rank, dead);
     free(dead);
@@ -57,6 +38,7 @@ void leave_together(void)
         int acknowledged;
         PMPIX_Comm_ack_failed(rf.world, rf.size, &acknowledged);
     }
+    note_deaths();
     if (!is_some_host_empty())
         return;
     while (nanosleep(&moment, &moment) != 0)

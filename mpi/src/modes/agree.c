@@ -2,6 +2,7 @@
 
 #include "guards/inject.h"
 #include "requests/requests.h"
+#include "runflat.h"
 #include "state.h"
 
 #include <stdlib.h>
@@ -59,12 +60,48 @@ bool has_ended_agreements(bool *all)
  * have all come. */
 __attribute__((visibility("default"))) int MPIX_Comm_agree(MPI_Comm comm, int *flag)
 {
+    let_earlier_works_agree(comm);
     if (comm != counted || is_revoked(comm))
         return PMPIX_Comm_agree(comm, flag);
     int code = agree_unless_revoked(comm, flag, 0);
     if (code != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(comm, code);
     return code;
+}
+
+/* An agreement of the program behind works of this library that come before it. */
+struct agreeing {
+    struct work work;
+    int *flag;
+    MPI_Request agreement;
+};
+
+static bool advance(struct work *work)
+{
+    struct agreeing *own = (struct agreeing *)work;
+    int done = 0;
+    if (work->early && is_behind(work))
+        return false;
+    if (work->early)
+        work->code = PMPIX_Comm_iagree(work->owner, own->flag, &own->agreement);
+    work->early = false;
+    if (work->code == MPI_SUCCESS)
+        work->code = PMPI_Test(&own->agreement, &done, MPI_STATUS_IGNORE);
+    return done || work->code != MPI_SUCCESS;
+}
+
+__attribute__((visibility("default"))) int MPIX_Comm_iagree(MPI_Comm comm, int *flag,
+                                                            MPI_Request *request)
+{
+    if (atomic_load_explicit(&works, memory_order_relaxed) == 0 || !is_any_early(comm))
+        return PMPIX_Comm_iagree(comm, flag, request);
+    struct agreeing *own = calloc(1, sizeof *own);
+    if (!own)
+        return MPI_ERR_NO_MEM;
+    own->work = (struct work){.owner = comm, .advance = advance, .early = true};
+    own->flag = flag;
+    *request = start_work(&own->work);
+    return MPI_SUCCESS;
 }
 
 static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s)
@@ -74,6 +111,7 @@ static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s)
     double revoked_at = 0;
     MPI_Request request;
     *agreed = *flag;
+    let_earlier_works_agree(comm);
     int code = PMPIX_Comm_iagree(comm, agreed, &request);
     joined += comm == counted;
     for (unsigned tests = 1; code == MPI_SUCCESS && !done; tests++) {
@@ -104,9 +142,20 @@ int agree_unless_other_revoked(MPI_Comm comm, int *flag, MPI_Comm other)
     return agree(comm, flag, other, 0);
 }
 
-int agree_on_success(MPI_Comm comm, bool good)
+/* A bit each in the votes, after the one that says whether all went well. */
+static const int lasting[] = {MPI_ERR_NO_MEM, MPI_ERR_IO, RF_ERR_ARGUMENT};
+enum { LASTING = sizeof lasting / sizeof *lasting };
+
+int agree_on_outcome(MPI_Comm comm, int code)
 {
     enter_phase("agree");
-    int flag = good, code = agree_unless_revoked(comm, &flag, 0);
-    return code == MPI_SUCCESS && !flag ? MPIX_ERR_REVOKED : code;
+    int votes = code == MPI_SUCCESS ? ~0 : ~1;
+    for (int at = 0; at < LASTING; at++)
+        if (code == lasting[at])
+            votes &= ~(2 << at);
+    int agreed = agree_unless_revoked(comm, &votes, 0);
+    for (int at = 0; at < LASTING && agreed == MPI_SUCCESS; at++)
+        if (!(votes & 2 << at))
+            return lasting[at];
+    return agreed == MPI_SUCCESS && !(votes & 1) ? MPIX_ERR_REVOKED : agreed;
 }

@@ -19,8 +19,10 @@ int agree_unless_revoked(MPI_Comm comm, int *flag, double patience_s);
 /* The same, given up at once when `other` is revoked; `comm` may be. */
 int agree_unless_other_revoked(MPI_Comm comm, int *flag, MPI_Comm other);
 
-/* Whether all ranks are there and did well: MPI_SUCCESS, or at all alike the class of a failure. Interrupted by a revoke. */
-int agree_on_success(MPI_Comm comm, bool good);
+/* What became of a step of all ranks, whose `code` is MPI_SUCCESS, the class of a failure, or an error that a repair does not mend
+ * (MPI_ERR_NO_MEM, MPI_ERR_IO, RF_ERR_ARGUMENT): MPI_SUCCESS, such an error of any rank, or the class of a failure, at all alike.
+ * Interrupted by a revoke. */
+int agree_on_outcome(MPI_Comm comm, int code);
 
 /* Agreements on the communicator of the job are counted, so that after a failure none stays pending: since each begins when
  * the one before has ended, processes differ by one at the most. */

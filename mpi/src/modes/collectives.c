@@ -8,13 +8,6 @@
 #define EXPORTED __attribute__((visibility("default")))
 #define UNWRAP(...) __VA_ARGS__
 
-/* What all make of a call that went `code` here, by an agreement. */
-static int agree_on_call(MPI_Comm comm, int code)
-{
-    let_earlier_calls_vote(comm);
-    return settle_all(comm, code);
-}
-
 /* A blocking call, its non-blocking form, and its persistent one: parameters in brackets, then their names. */
 #define COLLECTIVE(NAME, INAME, PARAMETERS, ...)                                                  \
     static __attribute__((noinline)) int watch_##NAME(UNWRAP PARAMETERS)                          \
@@ -25,7 +18,7 @@ static int agree_on_call(MPI_Comm comm, int code)
         MPI_Errhandler handler = returns_errors(comm) ? MPI_ERRHANDLER_NULL : hold_errors(comm);  \
         bool by_ballot = ballot && is_open(ballot), skips = by_ballot && !is_call_wanted(ballot); \
         int code = skips ? MPIX_ERR_PROC_FAILED : PMPI_##NAME(__VA_ARGS__);                       \
-        code = by_ballot ? confirm(ballot, code) : agree_on_call(comm, code);                     \
+        code = by_ballot ? confirm(ballot, code) : settle_all(comm, code);                        \
         return handler == MPI_ERRHANDLER_NULL ? code : release_errors(comm, handler, code);       \
     }                                                                                             \
                                                                                                   \

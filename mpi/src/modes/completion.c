@@ -128,3 +128,10 @@ EXPORTED int MPI_Testsome(int count, MPI_Request requests[], int *ended, int ind
         return PMPI_Testsome(count, requests, ended, indices, statuses);
     ONCE(PMPI_Testsome(count, list, ended, indices, statuses), count, requests);
 }
+
+EXPORTED int MPI_Request_get_status(MPI_Request request, int *done, MPI_Status *status)
+{
+    if (goes_straight())
+        return PMPI_Request_get_status(request, done, status);
+    ONCE(PMPI_Request_get_status(*list, done, status), 1, &request);
+}

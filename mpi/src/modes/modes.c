@@ -103,6 +103,8 @@ static struct modes possible(MPI_Comm comm, struct modes modes)
 
 void adopt_modes(MPI_Comm comm, struct modes modes)
 {
+    if (modes.range != RANGE_LOCAL)
+        begin_looking();
     set_modes(comm, possible(comm, modes));
 }
 

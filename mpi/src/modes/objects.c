@@ -4,6 +4,7 @@
  * while one is half made is held back, one that was known before ends its collective calls, and they have the error range of the
  * window or file. What reads and writes data is not protected. */
 #include "guards/young.h"
+#include "modes/agree.h"
 #include "modes/modes.h"
 #include "modes/range.h"
 #include "modes/uniform.h"
@@ -69,14 +70,34 @@ EXPORTED int ompi_comm_free(MPI_Comm *gone)
     return next(gone);
 }
 
-/* When a call fails, MPI frees what is half made, and crashes where a part is not there yet: it stays as it is. */
-#define KEEPS_HALF_MADE(NAME, TYPE)                     \
-    EXPORTED int NAME(TYPE *object)                     \
-    {                                                   \
-        static int (*next)(TYPE *);                     \
-        if (!next)                                      \
-            *(void **)&next = dlsym(RTLD_NEXT, #NAME);  \
-        return being_made ? MPI_SUCCESS : next(object); \
+static bool has_failed(MPI_Comm comm)
+{
+    MPI_Group failed = MPI_GROUP_EMPTY;
+    int count = 0;
+    if (PMPIX_Comm_get_failed(comm, &failed) == MPI_SUCCESS)
+        PMPI_Group_size(failed, &count);
+    if (failed != MPI_GROUP_EMPTY)
+        PMPI_Group_free(&failed);
+    return count > 0;
+}
+
+/* Whether what is made now may be left in part by a failure. */
+static bool may_be_half_made(void)
+{
+    bool half = being_made && has_failed(rf.world);
+    for (int at = 0; being_made && at < being_made->count && !half; at++)
+        half = is_revoked(being_made->comm[at]);
+    return half;
+}
+
+/* When a call fails, MPI frees what is half made, and crashes where a part is not there yet: after a failure it stays as it is. */
+#define KEEPS_HALF_MADE(NAME, TYPE)                             \
+    EXPORTED int NAME(TYPE *object)                             \
+    {                                                           \
+        static int (*next)(TYPE *);                             \
+        if (!next)                                              \
+            *(void **)&next = dlsym(RTLD_NEXT, #NAME);          \
+        return may_be_half_made() ? MPI_SUCCESS : next(object); \
     }
 
 KEEPS_HALF_MADE(ompi_osc_rdma_free, struct ompi_win_t)
@@ -160,15 +181,8 @@ static MPI_Errhandler begin_object(MPI_Comm comm, struct inner *inner)
 /* What a call that went `code` is to be taken for: a failure, if any process is known to have failed. */
 static int blamed(MPI_Comm comm, int code)
 {
-    MPI_Group failed;
-    int count = 0;
-    if (code == MPI_SUCCESS || is_failure(code) ||
-        PMPIX_Comm_get_failed(comm, &failed) != MPI_SUCCESS)
-        return code;
-    PMPI_Group_size(failed, &count);
-    if (failed != MPI_GROUP_EMPTY)
-        PMPI_Group_free(&failed);
-    return count > 0 ? MPIX_ERR_PROC_FAILED : code;
+    return code == MPI_SUCCESS || is_failure(code) || !has_failed(comm) ? code
+                                                                        : MPIX_ERR_PROC_FAILED;
 }
 
 /* All have it or none. One that others could not make is dropped, not freed: freeing takes all of them. */

@@ -4,6 +4,8 @@
 #include "spares/spares.h"
 #include "state.h"
 
+#include <pthread.h>
+
 /* As Open MPI exports them: what is called in each eighth turn of its progress engine. */
 __attribute__((weak)) int opal_progress_register_lp(int (*callback)(void));
 __attribute__((weak)) int opal_progress_unregister(int (*callback)(void));
@@ -12,8 +14,15 @@ __attribute__((weak)) int opal_progress_unregister(int (*callback)(void));
  * processes share cores. */
 enum { TURNS = 64 };
 
-/* Failures that were known when communicators were looked at last. */
-static atomic_int known;
+/* Failures that communicators have been looked at for: one that comes later is told of by none of them. */
+static MPI_Group known = MPI_GROUP_EMPTY;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What a look is about. */
+struct news {
+    MPI_Group failed;
+    bool fresh; /* some of them have not been known */
+};
 
 static void free_group(MPI_Group *group)
 {
@@ -29,67 +38,97 @@ static MPI_Group failed_in(MPI_Comm comm)
                : MPI_GROUP_EMPTY;
 }
 
+static int size_of(MPI_Group group)
+{
+    int size = 0;
+    PMPI_Group_size(group, &size);
+    return size;
+}
+
+/* Adds the processes of a group to another one, which is replaced. */
+static void add_to(MPI_Group *group, MPI_Group more)
+{
+    MPI_Group before = *group;
+    PMPI_Group_union(before, more, group);
+    free_group(&before);
+}
+
 /* Processes that are known to have failed: of the world, and of those started later that are in the pool. */
-static MPI_Group failed_group(int *count)
+static MPI_Group failed_group(void)
 {
-    MPI_Group failed = failed_in(rf.world), later = failed_in(pool_of_job()), all = failed;
-    if (later != MPI_GROUP_EMPTY) {
-        PMPI_Group_union(failed, later, &all);
-        free_group(&later);
-        free_group(&failed);
-    }
-    PMPI_Group_size(all, count);
-    return all;
+    MPI_Group failed = failed_in(rf.world), later = failed_in(pool_of_job());
+    if (later != MPI_GROUP_EMPTY)
+        add_to(&failed, later);
+    free_group(&later);
+    return failed;
 }
 
-static bool is_hit(MPI_Comm comm, enum range range, MPI_Group failed)
+static bool has_common(MPI_Group own, MPI_Group failed)
 {
-    if (range == RANGE_UNIVERSE)
-        return true;
-    MPI_Group own, both;
-    int common = 0;
-    PMPI_Comm_group(comm, &own);
+    MPI_Group both;
     PMPI_Group_intersection(own, failed, &both);
-    PMPI_Group_size(both, &common);
+    bool common = size_of(both) > 0;
     free_group(&both);
-    PMPI_Group_free(&own);
-    if (common == 0 && is_between(comm)) {
-        PMPI_Comm_remote_group(comm, &own);
-        PMPI_Group_intersection(own, failed, &both);
-        PMPI_Group_size(both, &common);
-        free_group(&both);
-        PMPI_Group_free(&own);
-    }
-    return common > 0;
+    free_group(&own);
+    return common;
 }
 
-static bool interrupt(MPI_Comm comm, enum range range, void *failed)
+static bool is_hit(MPI_Comm comm, enum range range, const struct news *news)
+{
+    MPI_Group own;
+    if (range == RANGE_UNIVERSE && news->fresh)
+        return true;
+    PMPI_Comm_group(comm, &own);
+    if (has_common(own, news->failed))
+        return true;
+    if (!is_between(comm))
+        return false;
+    PMPI_Comm_remote_group(comm, &own);
+    return has_common(own, news->failed);
+}
+
+static bool interrupt(MPI_Comm comm, enum range range, void *news)
 {
     int revoked = 0;
     PMPIX_Comm_is_revoked(comm, &revoked);
-    if (!revoked && is_hit(comm, range, *(MPI_Group *)failed)) {
+    if (!revoked && is_hit(comm, range, news)) {
         note_event("interrupted", -1);
         PMPIX_Comm_revoke(comm);
     }
     return true;
 }
 
+void tell_of_failures(MPI_Group failed)
+{
+    MPI_Group unknown;
+    /* Who looks already, maybe this thread in a revoke, sees it; what it does not see is seen next time. */
+    if (pthread_mutex_trylock(&lock) != 0)
+        return;
+    PMPI_Group_difference(failed, known, &unknown);
+    if (size_of(unknown) > 0) {
+        add_to(&known, unknown);
+        each_ranged(interrupt, &(struct news){failed, true});
+    }
+    free_group(&unknown);
+    pthread_mutex_unlock(&lock);
+}
+
 void look_for_failures(void)
 {
-    int count;
-    MPI_Group failed = failed_group(&count);
-    if (atomic_exchange(&known, count) != count) {
-        each_ranged(interrupt, &failed);
-    }
+    MPI_Group failed = failed_group();
+    if (failed != MPI_GROUP_EMPTY)
+        tell_of_failures(failed);
     free_group(&failed);
 }
 
 void interrupt_if_hit(MPI_Comm comm, enum range range)
 {
-    int count;
-    MPI_Group failed = failed_group(&count);
-    if (count > 0 && range != RANGE_LOCAL)
-        interrupt(comm, range, &failed);
+    if (range == RANGE_LOCAL)
+        return;
+    look_for_failures();
+    MPI_Group failed = failed_group();
+    if (failed != MPI_GROUP_EMPTY)
+        interrupt(comm, range, &(struct news){failed, false});
     free_group(&failed);
 }
 

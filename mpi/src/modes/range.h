@@ -17,7 +17,12 @@ void end_looking(void);
 /* Revokes the communicators into whose range a failure falls that was not known before. */
 void look_for_failures(void);
 
-/* Revokes a communicator if a failure that is known falls into its range. */
+/* The same for processes that have failed as others know: whoever of them was not known before is from now on, and does not
+ * interrupt what is made later. */
+void tell_of_failures(MPI_Group failed);
+
+/* Revokes a communicator if one of its processes is known to have failed; one of range `universe` is not interrupted by failures that
+ * were known before it had that range. */
 void interrupt_if_hit(MPI_Comm comm, enum range range);
 
 #endif

@@ -118,12 +118,6 @@ static bool advance(struct work *work)
     return true;
 }
 
-void let_earlier_calls_vote(MPI_Comm comm)
-{
-    while (atomic_load_explicit(&works, memory_order_relaxed) > 0 && is_any_early(comm))
-        advance_works();
-}
-
 int agree_after(MPI_Comm comm, int code, MPI_Request *request)
 {
     struct settling *own = calloc(1, sizeof *own);

@@ -15,10 +15,6 @@ int vote_on(int code);
 /* What follows from all votes, after an agreement that went `agreed`, where the call went `code`. */
 int outcome_of(int code, int agreed, int votes);
 
-/* Waits until the non-blocking calls on a communicator that were posted before are in their agreements, whose order is that of the
- * calls. */
-void let_earlier_calls_vote(MPI_Comm comm);
-
 /* Takes the error handler off a communicator, so that an error comes back before all know of it. */
 MPI_Errhandler hold_errors(MPI_Comm comm);
 

@@ -1,5 +1,6 @@
 #include "requests/requests.h"
 
+#include "guards/bounded.h"
 #include "modes/range.h"
 #include "state.h"
 
@@ -49,6 +50,7 @@ MPI_Request start_work(struct work *work)
     begin_looking();
     PMPI_Grequest_start(query, release, cancel, work, &request);
     work->request = request;
+    work->until = steady_s() + step_limit_s();
     pthread_mutex_lock(&started_lock);
     work->next_started = first_started;
     first_started = work;
@@ -64,20 +66,27 @@ MPI_Request start_work(struct work *work)
     return request;
 }
 
+/* This thread is in there. */
+static __thread bool advancing __attribute__((tls_model("initial-exec")));
+
 void advance_works(void)
 {
     /* One thread at a time; the others need not wait for it. */
     if (pthread_mutex_trylock(&lock) != 0)
         return;
+    advancing = true;
     for (struct work **at = &first; *at;) {
         struct work *work = *at;
         if (!work->advance(work)) {
+            if (work->step && steady_s() > work->until)
+                exceed(work->step);
             at = &work->next;
             continue;
         }
         *at = work->next;
         PMPI_Grequest_complete(work->request);
     }
+    advancing = false;
     pthread_mutex_unlock(&lock);
 }
 
@@ -97,6 +106,14 @@ bool is_any_early(MPI_Comm owner)
         found = work->owner == owner && work->early;
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+void let_earlier_works_agree(MPI_Comm owner)
+{
+    if (advancing)
+        return;
+    while (atomic_load_explicit(&works, memory_order_relaxed) > 0 && is_any_early(owner))
+        advance_works();
 }
 
 MPI_Comm owner_of(int count, const MPI_Request requests[])

@@ -18,10 +18,12 @@ struct work {
     bool kept; /* MPI may still write into the structure: it is never freed */
     /* No later agreement on `owner` may begin yet: their order is that of the posts at all processes. */
     bool early;
+    const char *step; /* of a recovery: it takes no longer than the step limit; NULL: it may wait */
 
     /* Kept by requests.c. */
     MPI_Request request;
     struct work *next, *next_started;
+    double until;
 };
 
 /* Requests that have not been waited for. */
@@ -36,8 +38,12 @@ void advance_works(void);
 /* Whether one that was posted before on the same communicator is early. */
 bool is_behind(const struct work *work);
 
-/* Whether any on a communicator is early. */
+/* Whether any on a communicator is early. Not for work itself. */
 bool is_any_early(MPI_Comm owner);
+
+/* Goes on until none on a communicator is early: what this process agrees on there now comes after them, as at all processes. In
+ * work itself that is left to who posts it. */
+void let_earlier_works_agree(MPI_Comm owner);
 
 /* The communicator of the first of some requests that are ours; MPI_COMM_NULL: none is. */
 MPI_Comm owner_of(int count, const MPI_Request requests[]);

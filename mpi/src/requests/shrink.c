@@ -1,7 +1,9 @@
 #include "requests/shrink.h"
 
+#include "guards/deaths.h"
 #include "guards/inject.h"
 #include "modes/modes.h"
+#include "modes/range.h"
 #include "modes/uniform.h"
 #include "requests/requests.h"
 #include "runflat.h"
@@ -82,6 +84,19 @@ static bool advance_agreement(struct shrink *shrink, int *code)
     return *code != MPI_SUCCESS;
 }
 
+/* All know the same failures now, also those that MPI has not told of here. */
+static void tell_of_dead(const struct shrink *shrink)
+{
+    MPI_Group all, dead;
+    PMPI_Comm_group(shrink->comm, &all);
+    PMPI_Group_difference(all, shrink->alive, &dead);
+    tell_of_failures(dead);
+    note_deaths();
+    PMPI_Group_free(&all);
+    if (dead != MPI_GROUP_EMPTY)
+        PMPI_Group_free(&dead);
+}
+
 static bool advance_step(struct shrink *shrink, int *code)
 {
     if (!shrink->building)
@@ -92,8 +107,9 @@ static bool advance_step(struct shrink *shrink, int *code)
         agree_on_dead(shrink);
         return false;
     }
-    PMPI_Group_free(&shrink->alive);
     shrink->made = shrink->build.made;
+    tell_of_dead(shrink);
+    PMPI_Group_free(&shrink->alive);
     return true;
 }
 
@@ -144,7 +160,8 @@ RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request
     struct shrinking *own = calloc(1, sizeof *own);
     if (!own)
         return MPI_ERR_NO_MEM;
-    own->work = (struct work){.owner = comm, .advance = advance, .early = true};
+    own->work = (struct work){
+        .owner = comm, .advance = advance, .early = true, .step = "MPIX_Comm_ishrink"};
     own->made = made;
     *made = MPI_COMM_NULL;
     enter_phase("shrink");

@@ -3,6 +3,7 @@
 #include "guards/inject.h"
 #include "guards/young.h"
 #include "modes/agree.h"
+#include "modes/modes.h"
 #include "runflat.h"
 #include "spares/refill.h"
 #include "spares/roster.h"
@@ -17,15 +18,41 @@ static void shrink_pool(struct repair *repair)
     repair->stage = SHRINKING;
 }
 
-/* In the votes of all: nobody wants new processes. */
-enum { NO_REFILL = 1 << 8 };
+/* In the votes of all: nobody wants new processes; no rank has such a mode. */
+enum {
+    NO_REFILL = 1 << 8,
+    NO_GROUP = 1 << 9,
+    NO_UNIVERSE = 1 << 10,
+    NO_CREATE = 1 << 11,
+    NO_COLL = 1 << 12
+};
+
+/* Ranks have the same modes, and tell those who take over. */
+static int vote_on_modes(MPI_Comm ranks)
+{
+    static const int ranges[] = {0, NO_GROUP, NO_UNIVERSE}, uniforms[] = {0, NO_CREATE, NO_COLL};
+    if (ranks == MPI_COMM_NULL)
+        return ~0;
+    struct modes modes = modes_of(ranks);
+    return ~(ranges[modes.range] | uniforms[modes.uniform]);
+}
+
+static struct modes modes_in(int votes)
+{
+    return (struct modes){!(votes & NO_UNIVERSE) ? RANGE_UNIVERSE
+                          : !(votes & NO_GROUP)  ? RANGE_GROUP
+                                                 : RANGE_LOCAL,
+                          !(votes & NO_COLL)     ? UNIFORM_COLL
+                          : !(votes & NO_CREATE) ? UNIFORM_CREATE
+                                                 : UNIFORM_LOCAL};
+}
 
 /* The pool of all that live is there. Processes tell each other who has taken part in which agreement of the ranks. */
 static void vote(struct repair *repair)
 {
     repair->next = repair->shrink.made;
-    repair->votes =
-        vote_on_agreements(repair->old != MPI_COMM_NULL) & (repair->refill ? ~NO_REFILL : ~0);
+    repair->votes = vote_on_agreements(repair->old != MPI_COMM_NULL) & vote_on_modes(repair->old) &
+                    (repair->refill ? ~NO_REFILL : ~0);
     PMPIX_Comm_iagree(repair->next, &repair->votes, &repair->vote);
     repair->stage = VOTING;
 }
@@ -83,8 +110,12 @@ static void end_repair(struct repair *repair)
     }
     if (repair->may_free)
         free_made(&repair->old);
+    else if (repair->old != MPI_COMM_NULL)
+        drop_modes(repair->old);
+    if (repair->ranks != MPI_COMM_NULL)
+        adopt_modes(repair->ranks, modes_in(repair->votes));
     count_agreements(repair->ranks);
-    if (repair->tell)
+    if (repair->tell || first_dead() >= 0)
         note_event("repaired", 1e3 * (wall_s() - repair->begin));
 }
 
@@ -135,6 +166,7 @@ void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Co
                               .old = MPI_COMM_NULL,
                               .ranks = MPI_COMM_NULL,
                               .stop_when_exhausted = stop_when_exhausted,
+                              .votes = ~0,
                               .begin = wall_s()};
     make_gate(repair);
 }

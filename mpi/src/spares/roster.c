@@ -1,5 +1,6 @@
 #include "spares/roster.h"
 
+#include "guards/deaths.h"
 #include "guards/fence.h"
 #include "spares/policy.h"
 #include "state.h"
@@ -73,7 +74,7 @@ static void fill(int place)
 static void bury_one(int place)
 {
     fence(place);
-    note_event_of("failure_detected", -1, "of", place);
+    note_death(place);
     lose(place);
 }
 

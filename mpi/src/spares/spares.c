@@ -29,8 +29,24 @@
 static struct {
     bool running; /* from RF_Init to RF_End */
     bool stop_when_exhausted;
-    MPI_Comm pool, gate, side;
-} job = {.pool = MPI_COMM_NULL, .gate = MPI_COMM_NULL, .side = MPI_COMM_NULL};
+    MPI_Comm pool, gate, side, ranks;
+} job = {
+    .pool = MPI_COMM_NULL, .gate = MPI_COMM_NULL, .side = MPI_COMM_NULL, .ranks = MPI_COMM_NULL};
+
+int refuse(const char *call, const char *why)
+{
+    say("%s: %s", call, why);
+    return RF_ERR_ARGUMENT;
+}
+
+bool may_call(const char *call, MPI_Comm comm)
+{
+    if (!job.running)
+        refuse(call, "there is no job: RF_Init comes before it, and RF_End after it");
+    else if (comm == MPI_COMM_NULL || comm != job.ranks)
+        refuse(call, "this is not the communicator that RF_Init or the last repair gave");
+    return job.running && comm != MPI_COMM_NULL && comm == job.ranks;
+}
 
 static int finish_repair(struct repair *repair, MPI_Comm *ranks)
 {
@@ -39,7 +55,7 @@ static int finish_repair(struct repair *repair, MPI_Comm *ranks)
     while (!advance_repair(repair, &code))
         advance_works();
     end_step();
-    *ranks = repair->ranks;
+    *ranks = job.ranks = repair->ranks;
     return code;
 }
 
@@ -115,7 +131,12 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
     job.stop_when_exhausted = exhausted && strcmp(exhausted, "stop") == 0;
     if (place_of_newcomer() >= 0 && !job.running)
         return join(spares, comm);
-    if (job.running || spares < RF_SPARES_FROM_LAUNCH || spares >= rf.size || !open_roster(spares))
+    if (job.running)
+        return refuse("RF_Init", "the job has begun already");
+    if (spares < RF_SPARES_FROM_LAUNCH || spares >= rf.size)
+        return refuse("RF_Init",
+                      "there are not more processes than spares, or fewer than no spares");
+    if (!open_roster(spares))
         return RF_ERR_ARGUMENT;
     if (parity_size() && getenv("RUNFLAT_STORE")) {
         if (rf.rank == 0)
@@ -136,7 +157,7 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
 
 RF_API int RF_Repair(MPI_Comm *comm)
 {
-    if (!job.running)
+    if (!may_call("RF_Repair", *comm))
         return RF_ERR_ARGUMENT;
     give_up_checkpoint();
     int code = repair(comm);
@@ -146,8 +167,10 @@ RF_API int RF_Repair(MPI_Comm *comm)
 RF_API int RF_Refill(MPI_Comm *comm)
 {
     struct repair repair;
-    if (!job.running || !has_policy())
+    if (!may_call("RF_Refill", *comm))
         return RF_ERR_ARGUMENT;
+    if (!has_policy())
+        return refuse("RF_Refill", "the job has begun without spares");
     if (!may_refill()) {
         if (rf.rank == 0)
             say("RF_Refill: start with `runflat mpi run --refill` (`mpirun --enable-recovery` and "
@@ -164,6 +187,19 @@ RF_API int RF_Refill(MPI_Comm *comm)
     repair.refill = true;
     code = finish_repair(&repair, comm);
     return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
+}
+
+RF_API int RF_Is_failure(MPI_Comm comm, int code)
+{
+    MPI_Group failed = MPI_GROUP_EMPTY;
+    int count = 0;
+    if (error_class(code) != MPI_ERR_IN_STATUS || comm == MPI_COMM_NULL)
+        return is_failure(code);
+    if (PMPIX_Comm_get_failed(comm, &failed) == MPI_SUCCESS)
+        PMPI_Group_size(failed, &count);
+    if (failed != MPI_GROUP_EMPTY)
+        PMPI_Group_free(&failed);
+    return count > 0 || is_revoked(comm);
 }
 
 RF_API int RF_Spares(void)
@@ -184,29 +220,26 @@ static bool advance(struct work *work)
     int code;
     if (!advance_repair(&own->repair, &code))
         return false;
-    *own->ranks = own->repair.ranks;
+    *own->ranks = job.ranks = own->repair.ranks;
     return true;
 }
 
 RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *request)
 {
-    struct repairing *own = job.running && comm != MPI_COMM_NULL ? calloc(1, sizeof *own) : NULL;
     *repaired = MPI_COMM_NULL;
     *request = MPI_REQUEST_NULL;
-    if (!own)
+    if (!may_call("RF_Comm_irepair", comm))
         return RF_ERR_ARGUMENT;
-    own->work = (struct work){.owner = rf.world, .advance = advance};
+    struct repairing *own = calloc(1, sizeof *own);
+    if (!own)
+        return MPI_ERR_NO_MEM;
+    own->work = (struct work){.owner = rf.world, .advance = advance, .step = "RF_Comm_irepair"};
     own->ranks = repaired;
     give_up_checkpoint();
     begin_repair(&own->repair, &job.pool, &job.gate, &job.side, comm, job.stop_when_exhausted,
                  job.running);
     *request = start_work(&own->work);
     return MPI_SUCCESS;
-}
-
-bool job_runs(void)
-{
-    return job.running;
 }
 
 MPI_Comm pool_of_job(void)
@@ -226,12 +259,15 @@ RF_API int RF_Shape(void)
 
 RF_API int RF_End(MPI_Comm *comm)
 {
-    if (!job.running)
+    if (!may_call("RF_End", *comm))
         return RF_ERR_ARGUMENT;
     finish_checkpoint();
-    int code = agree_on_success(*comm, true);
-    if (code == MPI_SUCCESS)
+    int code = agree_on_outcome(*comm, MPI_SUCCESS);
+    if (code == MPI_SUCCESS) {
+        begin_step("RF_End");
         code = leave();
+        end_step();
+    }
     if (code != MPI_SUCCESS)
         return code;
     free_made(&job.side);

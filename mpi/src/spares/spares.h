@@ -9,8 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether RF_Init has run and RF_End has not. */
-bool job_runs(void);
+/* Whether a call that all ranks make, on the communicator of the job, may be made: RF_Init has run and RF_End has not, and `comm` is
+ * what the last repair gave. Else it says what is wrong. */
+bool may_call(const char *call, MPI_Comm comm);
+
+/* Says what is wrong with the use of a call; returns RF_ERR_ARGUMENT. */
+int refuse(const char *call, const char *why);
 
 /* All processes of the job that are alive, as far as the last repair knows. */
 MPI_Comm pool_of_job(void);

@@ -1,0 +1,48 @@
+#include "guards/deaths.h"
+
+#include "state.h"
+
+#include <stdlib.h>
+
+int mark_dead(bool *dead)
+{
+    MPI_Group failed, all;
+    int count = 0;
+    if (PMPIX_Comm_get_failed(rf.world, &failed) != MPI_SUCCESS)
+        return 0;
+    PMPI_Comm_group(rf.world, &all);
+    PMPI_Group_size(failed, &count);
+    for (int at = 0; at < count; at++) {
+        int rank;
+        PMPI_Group_translate_ranks(failed, 1, &at, all, &rank);
+        dead[rank] = true;
+    }
+    PMPI_Group_free(&all);
+    if (failed != MPI_GROUP_EMPTY)
+        PMPI_Group_free(&failed);
+    return count;
+}
+
+/* By place; NULL before the first. */
+static bool *noted;
+
+void note_death(int place)
+{
+    if (!noted)
+        noted = calloc((size_t)rf.size, sizeof *noted);
+    if (noted && place < rf.size)
+        noted[place] = true;
+    note_event_of("failure_detected", -1, "of", place);
+}
+
+void note_deaths(void)
+{
+    int own_size = 0;
+    PMPI_Comm_size(rf.world, &own_size);
+    bool *dead = calloc((size_t)own_size, sizeof *dead);
+    if (dead && mark_dead(dead) > 0)
+        for (int rank = 0; rank < own_size; rank++)
+            if (dead[rank] && !(noted && noted[rank]))
+                note_death(rank);
+    free(dead);
+}

@@ -1,0 +1,82 @@
+/* Steps that end in an error which no repair mends, or that a live rank never takes part in.
+ *
+ *     misuse protect       after a failure the ranks protect other memory than before
+ *     misuse store         checkpoints, whose files may have no place
+ *     misuse absent        a rank dies, one sleeps for ever, the others repair by request
+ *     misuse calls         calls at a wrong moment or on a wrong communicator */
+#include <mpi.h>
+#include <runflat.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char field[200];
+
+/* The first code that is no failure, in the loop of runflat.h. */
+static int run(MPI_Comm *comm, bool protects_other)
+{
+    int64_t step = 0;
+    RF_Protect(0, field, 100);
+    int code = RF_Restore(*comm, &step);
+    for (;;) {
+        if (code == RF_ERR_NO_CHECKPOINT)
+            code = RF_Checkpoint(*comm, step = 0);
+        for (; code == MPI_SUCCESS && step < 200; step++) {
+            usleep(2000);
+            code = MPI_Barrier(*comm);
+            if (code == MPI_SUCCESS)
+                code = RF_Checkpoint(*comm, step + 1);
+        }
+        if (code == MPI_SUCCESS || !RF_Is_failure(*comm, code) || RF_Repair(comm) != MPI_SUCCESS)
+            return code;
+        RF_Protect(0, field, protects_other ? 200 : 100);
+        code = RF_Restore(*comm, &step);
+    }
+}
+
+static void wait_for_absent(MPI_Comm comm, int rank)
+{
+    MPI_Comm repaired;
+    MPI_Request request;
+    MPI_Barrier(comm);
+    if (rank == 1)
+        raise(SIGKILL);
+    while (rank == 2)
+        pause();
+    MPI_Barrier(comm);
+    RF_Comm_irepair(comm, &repaired, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    printf("rank %d is back\n", rank);
+}
+
+int main(int argc, char **argv)
+{
+    int rank, code = MPI_SUCCESS;
+    MPI_Comm comm;
+    if (argc < 2)
+        return 2;
+    MPI_Init(&argc, &argv);
+    if (strcmp(argv[1], "calls") == 0) {
+        comm = MPI_COMM_WORLD;
+        code = RF_Repair(&comm);
+        printf("before: %d\n", code);
+    }
+    if (RF_Init(RF_SPARES_FROM_LAUNCH, &comm) != MPI_SUCCESS)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    if (comm != MPI_COMM_NULL) {
+        MPI_Comm_rank(comm, &rank);
+        if (strcmp(argv[1], "absent") == 0)
+            wait_for_absent(comm, rank);
+        else if (strcmp(argv[1], "calls") == 0)
+            printf("world: %d, negative: %d\n", RF_Checkpoint(MPI_COMM_WORLD, 1),
+                   RF_Checkpoint(comm, -7));
+        else
+            printf("rank %d: code %d\n", rank, code = run(&comm, argv[1][0] == 'p'));
+        fflush(stdout);
+        RF_End(&comm);
+    }
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,110 @@
+"""What the header and the docs promise beside the recovery itself: modes that stay, orders, errors that no repair mends, limits."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from command import spawn
+from mpi_jobs.job import run_job
+from mpi_jobs.parts import Parts
+from mpi_jobs.stand_ins import script
+
+
+@pytest.mark.parametrize("value", ["group", "universe"])
+def test_modes_stay_and_repaired_failures_interrupt_no_more(parts: Parts, value: str) -> None:
+    program = [str(parts.program("tests/again.c")), value, "150"]
+    ended = run_job(parts, 6, program, spares=2, kill="1@0.1,2@0.25")
+    told = re.findall(rf"rank \d: range {value}, uniform coll, (\d) repairs", ended.text)
+    assert ended.ranks("killed") == {1, 2}
+    assert len(told) == 4, ended.text
+    # Two that are found together are one repair.
+    assert set(told) <= {"1", "2"}
+    assert not ended.crash_words
+
+
+@pytest.mark.parametrize("how", [[], ["request"]])
+def test_agreements_of_a_program_come_after_earlier_uniform_calls(
+    parts: Parts, how: list[str]
+) -> None:
+    ended = run_job(parts, 4, [str(parts.program("tests/order.c")), *how])
+    told = re.findall(r"rank \d: 0 agreements wrong, 0 calls failed", ended.text)
+    assert len(told) == 4, ended.text
+
+
+RF_ERR_ARGUMENT = -105
+
+
+def test_other_memory_than_at_the_checkpoint_is_an_error_at_all_ranks(parts: Parts) -> None:
+    program = [str(parts.program("tests/misuse.c")), "protect"]
+    ended = run_job(parts, 5, program, spares=1, kill="1@0.1")
+    # The one that took over protects what was protected at first.
+    told = re.findall(rf"rank \d: code {RF_ERR_ARGUMENT}\n", ended.text)
+    assert len(told) == 4, ended.text
+    assert "name the same" in ended.text
+    assert ended.ranks("killed") == {1}
+    assert len([one for one in ended.events if one["event"] == "repaired"]) <= 5
+
+
+def test_files_that_have_no_place_are_an_error_at_all_ranks(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    ended = run_job(
+        parts, 4, [str(parts.program("tests/misuse.c")), "store"], spares=1,
+        environment={"RUNFLAT_STORE": str(tmp_path / "file/store")},
+    )  # fmt: skip
+    assert len(re.findall(r"rank \d: code (?!0|-)\d+\n", ended.text)) == 3, ended.text
+    assert "cannot be written" in ended.text
+    assert not ended.ranks("repaired")
+
+
+def test_a_repair_by_request_that_a_live_rank_never_joins_has_a_limit(parts: Parts) -> None:
+    ended = run_job(
+        parts, 4, [str(parts.program("tests/misuse.c")), "absent"],
+        environment={"RUNFLAT_STEP_LIMIT_S": "2"}, limit_s=20,
+    )  # fmt: skip
+    assert ended.ranks("step_limit"), ended.text
+    assert "`RF_Comm_irepair` took longer than 2 s" in ended.text
+    assert "is back" not in ended.text
+    assert ended.status != 0
+
+
+def test_wrong_use_is_said(parts: Parts) -> None:
+    ended = run_job(parts, 2, [str(parts.program("tests/misuse.c")), "calls"])
+    assert f"before: {RF_ERR_ARGUMENT}" in ended.text
+    assert f"world: {RF_ERR_ARGUMENT}, negative: {RF_ERR_ARGUMENT}" in ended.text
+    assert "RF_Repair: there is no job" in ended.text
+    assert "RF_Checkpoint: this is not the communicator" in ended.text
+    assert "RF_Checkpoint: the version is negative" in ended.text
+
+
+def test_settings_that_are_none_are_said(parts: Parts) -> None:
+    settings = {"RUNFLAT_STEP_LIMIT_S": "soon", "RUNFLAT_ON_EXHAUSTED": "wait"}
+    ended = run_job(parts, 2, [str(parts.program("tests/misuse.c")), "calls"], environment=settings)
+    assert ended.text.count("RUNFLAT_STEP_LIMIT_S=soon is no time") == 1
+    assert ended.text.count("RUNFLAT_ON_EXHAUSTED=wait is neither") == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "words", "said"),
+    [
+        ("00_run_through", "1000", "workers lost 1"),
+        ("01_shrink", "600", "3 of 4 processes, sum"),
+    ],
+)
+def test_programs_that_recover_by_themselves_are_not_called_failed(
+    parts: Parts, program: str, words: str, said: str, tmp_path: Path
+) -> None:
+    """The process dies of a signal from outside, of which runflat has not been told."""
+    started = script(
+        tmp_path / "program",
+        '#!/bin/sh\nown="$RUNFLAT_EVENTS/rank-3.jsonl"\n'
+        '[ "$OMPI_COMM_WORLD_RANK" = 3 ] && (until [ -s "$own" ]; do sleep 0.05; done; sleep 0.2; kill -9 $$) &\n'
+        f"exec {parts.program(f'examples/{program}.c')} {words}\n",
+    )
+    answer = spawn(
+        "mpi", "run", "-n", "4", "--limit", "60", "--library", parts.library, started, timeout=100
+    )
+    assert said in answer.out, answer
+    assert answer.status == 0, answer
