@@ -129,17 +129,17 @@ def test_more_ranks_than_cores_are_oversubscribed(tmp_path: Path) -> None:
         assert ("--oversubscribe" in words) == wanted
         assert ("--bind-to" in words) == wanted
         assert ("--hostfile" in words) == (slots is not None)
-    for environment, options, text in (({"SLURM_JOB_ID": "1"}, [], ""), ({}, ["--host", "a:9"], ""),
+    for environment, options, text in (({"SLURM_JOB_ID": "1"}, [], ""), ({}, ["--host", "a:9"], ""), ({}, ["--host=a,b"], ""),
                                        ({}, [], "a\nb slots=2\n")):  # fmt: skip
         hosts.write_text(text)
         given = Job(["./a"], 4096, hostfile=hosts if text else None, mpirun_options=options)
         assert "--oversubscribe" not in compose(
             given, Path("mpirun"), Path("l.so"), environment=environment
         ).words  # fmt: skip
-    bound = Job(["./a"], 4096, mpirun_options=["--bind-to", "core"])
-    assert (
-        compose(bound, Path("mpirun"), Path("l.so"), environment={}).words.count("--bind-to") == 1
-    )
+    for words in (["--bind-to", "core"], ["--bind-to=core"]):
+        bound = Job(["./a"], 4096, mpirun_options=words)
+        line = str(compose(bound, Path("mpirun"), Path("l.so"), environment={}))
+        assert line.count("--bind-to") == 1
 
 
 @pytest.mark.parametrize(
@@ -162,6 +162,9 @@ def test_more_ranks_than_cores_are_oversubscribed(tmp_path: Path) -> None:
         (["-n", "2", "--mpirun-option", "'", "true"], "--mpirun-option"),
         (["-n", "2", "--library", "/bin/true", "true"], "not the recovery library"),
         (["-n", "2", "--watch", "often", "true"], "a time in ms (10) or `events`"),
+        *((["-n", "2", "--mpirun-option", text, "true"], "what -n and --spares say")
+          for text in ("-n 3", "-np 3", "-c 3", "--n 3", "--np=3", "--map-by node -n 3")),
+        (["-n", "1", "--parity", "4", "true"], "at least 2 ranks"),
         (["-n", "2", "--watch", "0", "true"], "a time in ms (10) or `events`"),
         (["-n", "2"], "PROGRAM"),
     ],
@@ -179,6 +182,14 @@ def test_wrong_use_is_answered(
     assert answer.status == 2
     assert said in answer.err
     assert answer.out == ""
+
+
+def test_parity_is_for_two_ranks_or_more_and_groups_may_be_larger_than_the_job(
+    parts: list[str],
+) -> None:
+    # The library makes one group of fewer ranks than that.
+    words = line("-n", "2", "--parity", "4", "true", parts=parts)
+    assert exported(words)["RUNFLAT_PARITY"] == "4"
 
 
 def test_kills_are_read() -> None:

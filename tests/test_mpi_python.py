@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from command import finish
 from mpi_jobs.job import run_job
 from mpi_jobs.parts import ROOT, Parts
 
@@ -58,6 +59,99 @@ while job.goes_on:
         print("counted", counts, flush=True)
 """
 
+SEVERAL = """
+from mpi4py import MPI
+from runflat import mpi
+import array, sys, time
+wait = {"all": MPI.Request.Waitall, "some": MPI.Request.Waitsome}[sys.argv[1]]
+count = array.array("q", [0])
+job = mpi.start()
+job.protect(0, count)
+while job.goes_on:
+    with job.recoverable():
+        comm = job.comm
+        rank, size = comm.rank, comm.size
+        step = job.restore()
+        if step is None:
+            step, count[0] = 0, 0
+            job.checkpoint(step)
+        while step < 150:
+            given, got = array.array("q", [1]), array.array("q", [0])
+            open_ = [comm.Irecv(got, source=(rank - 1) % size), comm.Isend(given, dest=(rank + 1) % size)]
+            while wait(open_) and any(open_):
+                pass
+            count[0] += got[0]
+            time.sleep(0.002)
+            step += 1
+            if step % 10 == 0:
+                job.checkpoint(step)
+        job.end()
+        print("counted", count[0], flush=True)
+"""
+
+TRUNCATED = """
+from mpi4py import MPI
+from runflat import mpi
+job = mpi.start()
+try:
+    with job.recoverable():
+        other = 1 - job.comm.rank
+        MPI.Request.Waitall([job.comm.Irecv(bytearray(100), source=other), job.comm.Isend(bytearray(900), dest=other)])
+except MPI.Exception as error:
+    print("passed through", error.Get_error_class() == MPI.ERR_IN_STATUS, flush=True)
+job.end()
+"""
+
+REPAIR = """
+from mpi4py import MPI
+from runflat import mpi
+job = mpi.start()
+turns = 0
+try:
+    if MPI.COMM_WORLD.rank < 3:
+        job.checkpoint(1)
+except mpi.InterruptedCallError:
+    request, take = job.repair_later()
+    while not request.Test():
+        turns += 1
+    take()
+print("repaired", job.comm.allreduce(1), job.is_smaller, turns > 0 or MPI.COMM_WORLD.rank == 3, flush=True)
+job.end()
+try:
+    job.repair_later()
+except mpi.MpiRecoveryError as error:
+    print("refused", error.code == mpi.ARGUMENT, flush=True)
+"""
+
+SPAWN = """
+import sys
+from mpi4py import MPI
+from runflat import mpi
+world = MPI.COMM_WORLD
+if len(sys.argv) > 1:
+    parent = MPI.Comm.Get_parent()
+    print(sys.argv[1], parent.Merge(True).allreduce(1), flush=True)
+    sys.exit()
+for wrong in (([], None), (["a", "b"], [1])):
+    try:
+        mpi.spawn_multiple_later(wrong[0], counts=wrong[1], comm=world)
+    except ValueError:
+        print("refused", flush=True)
+request, take = mpi.spawn_multiple_later([sys.executable] * 2, [(__file__, "one"), (__file__, "two")], [1, 2], comm=world)
+request.Wait()
+print("parents", take().Merge(False).allreduce(1), flush=True)
+"""
+
+PRELOADED = (
+    """
+import sys
+from runflat import mpi
+mpi.preload(sys.argv[1])
+mpi.preload()
+"""
+    + LATER
+)
+
 
 @pytest.mark.parametrize("kill", ["", "1@0.1", "0@0.1,2@repair+0.001", "3@checkpoint"])
 def test_python_ranks_are_back_with_their_data(parts: Parts, kill: str) -> None:
@@ -89,6 +183,82 @@ def test_python_keeps_checkpoints_later(parts: Parts, tmp_path: Path, kill: str)
     )  # fmt: skip
     assert ended.text.count("counted [300, 300, 300]") == 3, ended.text
     assert bool(ended.ranks("killed")) == bool(kill)
+
+
+@pytest.mark.parametrize("call", ["all", "some"])
+def test_python_repairs_what_waits_for_several_requests(
+    parts: Parts, tmp_path: Path, call: str
+) -> None:
+    (tmp_path / "program.py").write_text(SEVERAL, encoding="utf-8")
+    ended = run_job(
+        parts, 4, [sys.executable, str(tmp_path / "program.py"), call], spares=1, kill="1@checkpoint+0.01",
+        environment={"LD_PRELOAD": str(parts.library)},
+    )  # fmt: skip
+    assert ended.text.count("counted 150") == 3, ended.text
+    assert ended.ranks("killed") == {1}
+
+
+def test_python_passes_on_what_is_no_failure(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(TRUNCATED, encoding="utf-8")
+    ended = run_job(
+        parts, 2, [sys.executable, str(tmp_path / "program.py")],
+        environment={"LD_PRELOAD": str(parts.library)},
+    )  # fmt: skip
+    assert ended.text.count("passed through True") == 2, ended.text
+
+
+def test_python_repairs_later(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(REPAIR, encoding="utf-8")
+    ended = run_job(
+        parts, 4, [sys.executable, str(tmp_path / "program.py")], spares=1, kill="1@checkpoint",
+        environment={"LD_PRELOAD": str(parts.library)},
+    )  # fmt: skip
+    assert ended.text.count("repaired 3 False True") == 3, ended.text
+    assert ended.text.count("refused True") == 3, ended.text
+
+
+def test_python_spawns_several_programs(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(SPAWN, encoding="utf-8")
+    ended = run_job(
+        parts, 2, [sys.executable, str(tmp_path / "program.py")],
+        environment={"LD_PRELOAD": str(parts.library)},
+    )  # fmt: skip
+    assert ended.text.count("refused") == 4, ended.text
+    assert re.findall(r"(?:one|two|parents) \d", ended.text).count("parents 5") == 2, ended.text
+    assert (ended.text.count("one 5"), ended.text.count("two 5")) == (1, 2)
+
+
+@pytest.mark.parametrize("kill", ["", "1@0.1", "0@checkpoint,2@repair"])
+def test_python_loads_the_library_itself_under_plain_mpirun(
+    parts: Parts, tmp_path: Path, kill: str
+) -> None:
+    (tmp_path / "program.py").write_text(PRELOADED, encoding="utf-8")
+    words = [sys.executable, str(tmp_path / "program.py"), str(parts.library)]
+    ended = run_job(parts, 5, words, spares=2, kill=kill)
+    assert ended.text.count("counted [300, 300, 300]") == 3, ended.text
+    assert bool(ended.ranks("killed")) == bool(kill)
+    assert len(ended.ranks("finalized")) == 5 - len(ended.ranks("killed"))
+    assert not ended.crash_words
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("from mpi4py import rc; rc.initialize = False; from mpi4py import MPI; mpi.preload()", "loaded already"),
+        ("mpi.preload('/nowhere.so')", "cannot be loaded"),
+        ("mpi.preload()", "runflat mpi build"),
+    ],
+    ids=["too-late", "no-file", "not-built"],
+)  # fmt: skip
+def test_python_says_why_the_library_is_not_loaded(
+    parts: Parts, tmp_path: Path, program: str, said: str
+) -> None:
+    answer = finish(
+        [sys.executable, "-c", f"from runflat import mpi; {program}"],
+        env={"XDG_CACHE_HOME": str(tmp_path), "MPICC": str(parts.mpicc)},
+    )
+    assert said in answer.err
+    assert answer.status == 1
 
 
 def test_python_without_the_library_says_how_to_start(parts: Parts) -> None:

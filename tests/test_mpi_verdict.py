@@ -88,6 +88,28 @@ def test_mpiruns_other_ends_are_findings_whatever_the_ranks_noted() -> None:
         assert verdict.reasons[0].startswith(said)
 
 
+def test_an_mpirun_that_fails_before_any_rank_begins_is_named_beside_the_program() -> None:
+    reasons = judge(3, Attempt(status=213), []).reasons
+    assert reasons[0] == "mpirun ended with 213"
+    assert "mpirun could not start the program" in reasons[1]
+    assert "does not call MPI_Init" in reasons[1]
+    assert "could not start" not in " ".join(judge(3, Attempt(status=0), []).reasons)
+
+
+def test_a_failure_that_is_repaired_in_the_beginning_is_one_that_recovered() -> None:
+    # RF_Init tells of its repair only where somebody has failed: there is no `shrink`.
+    events = noted(
+        ALL + "3 started 1; 1 killed 2; 0 failure_detected 2.6 of=1; 2 failure_detected 2.6 of=1; "
+        "0 repaired 2.632 ms=600; 2 repaired 2.632 ms=600; 3 repaired 2.632 ms=0.7; 3 finalized 9; "
+        + LAST
+    )
+    verdict = judge(4, Attempt(status=0), events)
+    assert verdict.outcome == "recovered"
+    assert summary(verdict) == [
+        "rank 1 killed at 1.000 s; detected after 600 ms; recovered after 632 ms"
+    ]
+
+
 def test_that_a_process_was_killed_is_no_news_where_it_is_known() -> None:
     for events, status in ((ALL + "1 killed 3; " + LAST, 0), (ALL + LAST + "; 1 finalized 9", 1)):
         assert judge(3, Attempt(status=137), noted(events)).status == status
@@ -210,6 +232,31 @@ def test_the_timeline_has_all_events_by_time(tmp_path: Path) -> None:
     again = stand_in(tmp_path, RECOVERED, "--events", str(tmp_path / "kept"))
     assert again.status == 2
     assert "another run" in again.err
+
+
+def test_json_is_one_object_and_the_programs_words_go_to_stderr(tmp_path: Path) -> None:
+    (tmp_path / "librunflat_mpi.so").write_text("RF_Init")
+    body = "#!/bin/sh\necho word\n"
+    for rank in range(2):
+        body += f'for e in started finalized; do echo \'{{"t": 1, "event": "\'$e\'"}}\' >> $RUNFLAT_EVENTS/rank-{rank}.jsonl; done\n'
+    parts = ["--mpirun", script(tmp_path / "mpirun", MPIRUN), "--library", tmp_path / "librunflat_mpi.so", "--json"]  # fmt: skip
+    file = ["--timeline", tmp_path / "t.json"]
+    for ranks, status, outcome in ((2, 0, "done"), (3, 1, "failed")):
+        answer = spawn(
+            "mpi", "run", *parts, *file, "-n", str(ranks), script(tmp_path / "job", body)
+        )
+        assert answer.status == status
+        assert answer.json == json.loads((tmp_path / "t.json").read_text())
+        assert (answer.json["outcome"], answer.json["status"]) == (outcome, status)
+        assert bool(answer.json["reasons"]) == bool(status)
+        assert "word" in answer.err.splitlines()
+    supervised = spawn(
+        "mpi", "run", *parts, "-n", "3", "--supervise", "--relaunches", "1", tmp_path / "job"
+    )
+    assert supervised.json["outcome"] == "failed"
+    dry = spawn("mpi", "run", *parts, "-n", "2", "--dry-run", tmp_path / "job")
+    assert dry.json["outcome"] == "composed"
+    assert "--with-ft ulfm" in dry.json["launch"]
 
 
 def test_the_page_draws_every_rank_and_a_window_around_a_failure(tmp_path: Path) -> None:

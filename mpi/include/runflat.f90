@@ -2,9 +2,79 @@
 !
 ! Communicators are the integers of mpif.h and the module mpi (of mpi_f08: comm%MPI_VAL). Functions return MPI_SUCCESS, an MPI
 ! error class, or one of the codes here.
-module runflat
+!
+! Calls that post a request for a communicator (RF_Comm_irepair, MPIX_Comm_ishrink and their kind) make one of C: a type(c_ptr),
+! valid when MPI_Wait or MPI_Test has ended the request; RF_Comm_of gives its integer. Until then it stays where it is, as do
+! strings and arrays: variables with the attributes target and asynchronous (and save in a procedure). Strings end with
+! c_null_char. MPIX_Comm_ispawn_multiple is C's alone.
+!
+!     type(c_ptr), target, asynchronous :: made
+!     code = MPIX_Comm_ishrink(comm, made, request)
+!     call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+!     smaller = RF_Comm_of(made)
+
+! C's own calls, and its handles of Fortran's; for the module runflat.
+module runflat_c
   use, intrinsic :: iso_c_binding
   implicit none
+
+  interface
+    integer(c_int) function c_irepair(comm, repaired, request) bind(c, name='RF_Comm_irepair')
+      import
+      type(c_ptr), value :: comm, repaired
+      type(c_ptr), intent(out) :: request
+    end function
+
+    integer(c_int) function c_ishrink(comm, made, request) bind(c, name='MPIX_Comm_ishrink')
+      import
+      type(c_ptr), value :: comm, made
+      type(c_ptr), intent(out) :: request
+    end function
+
+    integer(c_int) function c_ispawn(command, words, count, info, root, comm, made, codes, request) &
+      bind(c, name='MPIX_Comm_ispawn')
+      import
+      type(c_ptr), value :: command, words, info, comm, made, codes
+      integer(c_int), value :: count, root
+      type(c_ptr), intent(out) :: request
+    end function
+
+    integer(c_int) function c_iconnect(port, info, root, comm, made, request) bind(c, name='MPIX_Comm_iconnect')
+      import
+      type(c_ptr), value :: port, info, comm, made
+      integer(c_int), value :: root
+      type(c_ptr), intent(out) :: request
+    end function
+
+    integer(c_int) function c_iaccept(port, info, root, comm, made, request) bind(c, name='MPIX_Comm_iaccept')
+      import
+      type(c_ptr), value :: port, info, comm, made
+      integer(c_int), value :: root
+      type(c_ptr), intent(out) :: request
+    end function
+
+    type(c_ptr) function c_comm(comm) bind(c, name='MPI_Comm_f2c')
+      import
+      integer(c_int), value :: comm
+    end function
+
+    type(c_ptr) function c_info(info) bind(c, name='MPI_Info_f2c')
+      import
+      integer(c_int), value :: info
+    end function
+
+    integer(c_int) function f_request(request) bind(c, name='MPI_Request_c2f')
+      import
+      type(c_ptr), value :: request
+    end function
+  end interface
+end module
+
+module runflat
+  use, intrinsic :: iso_c_binding
+  use runflat_c
+  implicit none
+  private :: c_irepair, c_ishrink, c_ispawn, c_iconnect, c_iaccept, c_comm, c_info, f_request
 
   integer(c_int), parameter :: RF_ERR_NO_SPARE = -101, RF_ERR_DATA_LOST = -102, RF_ERR_NO_CHECKPOINT = -103, &
                                RF_ERR_UNPROTECTED = -104, RF_ERR_ARGUMENT = -105
@@ -66,5 +136,66 @@ module runflat
       integer(c_int), value :: comm
       integer(c_int64_t), intent(inout) :: version
     end function
+
+    ! The integer of a communicator of C; of a request that has ended.
+    integer(c_int) function RF_Comm_of(made) bind(c, name='MPI_Comm_c2f')
+      import
+      type(c_ptr), value :: made
+    end function
   end interface
+
+contains
+
+  ! RF_Repair as a request; MPI_COMM_NULL then: the job is to stop.
+  integer(c_int) function RF_Comm_irepair(comm, repaired, request)
+    integer(c_int), intent(in) :: comm
+    type(c_ptr), target, asynchronous, intent(inout) :: repaired
+    integer(c_int), intent(out) :: request
+    type(c_ptr) :: own
+    RF_Comm_irepair = c_irepair(c_comm(comm), c_loc(repaired), own)
+    request = f_request(own)
+  end function
+
+  integer(c_int) function MPIX_Comm_ishrink(comm, made, request)
+    integer(c_int), intent(in) :: comm
+    type(c_ptr), target, asynchronous, intent(inout) :: made
+    integer(c_int), intent(out) :: request
+    type(c_ptr) :: own
+    MPIX_Comm_ishrink = c_ishrink(c_comm(comm), c_loc(made), own)
+    request = f_request(own)
+  end function
+
+  ! words: c_loc of each, and c_null_ptr as the last one; codes: count of them.
+  integer(c_int) function MPIX_Comm_ispawn(command, words, count, info, root, comm, made, codes, request)
+    character(kind=c_char), target, asynchronous, intent(in) :: command(*)
+    type(c_ptr), target, asynchronous, intent(in) :: words(*)
+    integer(c_int), intent(in) :: count, info, root, comm
+    type(c_ptr), target, asynchronous, intent(inout) :: made
+    integer(c_int), target, asynchronous, intent(inout) :: codes(*)
+    integer(c_int), intent(out) :: request
+    type(c_ptr) :: own
+    MPIX_Comm_ispawn = c_ispawn(c_loc(command), c_loc(words), count, c_info(info), root, c_comm(comm), &
+                                c_loc(made), c_loc(codes), own)
+    request = f_request(own)
+  end function
+
+  integer(c_int) function MPIX_Comm_iconnect(port, info, root, comm, made, request)
+    character(kind=c_char), target, asynchronous, intent(in) :: port(*)
+    integer(c_int), intent(in) :: info, root, comm
+    type(c_ptr), target, asynchronous, intent(inout) :: made
+    integer(c_int), intent(out) :: request
+    type(c_ptr) :: own
+    MPIX_Comm_iconnect = c_iconnect(c_loc(port), c_info(info), root, c_comm(comm), c_loc(made), own)
+    request = f_request(own)
+  end function
+
+  integer(c_int) function MPIX_Comm_iaccept(port, info, root, comm, made, request)
+    character(kind=c_char), target, asynchronous, intent(in) :: port(*)
+    integer(c_int), intent(in) :: info, root, comm
+    type(c_ptr), target, asynchronous, intent(inout) :: made
+    integer(c_int), intent(out) :: request
+    type(c_ptr) :: own
+    MPIX_Comm_iaccept = c_iaccept(c_loc(port), c_info(info), root, c_comm(comm), c_loc(made), own)
+    request = f_request(own)
+  end function
 end module

@@ -18,7 +18,8 @@
             job.end()
 
 Memory that is to be kept is named before the loop: `job.protect(0, field)`. The functions are those of `mpi/include/runflat.h`, called
-in the library that the launcher has put before the program; nothing is computed here. Limits: mpi4py 4 or later, Open MPI 5.0.
+in the library that the launcher has put before the program, or `preload` where mpirun alone starts it; nothing is computed here.
+Limits: mpi4py 4 or later, Open MPI 5.0.
 """
 
 from __future__ import annotations
@@ -26,41 +27,46 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
-from runflat._core import RunflatError
+from runflat.mpi_library import (
+    ARGUMENT,
+    DATA_LOST,
+    NO_CHECKPOINT,
+    NO_SPARE,
+    UNPROTECTED,
+    MpiRecoveryError,
+    communicator,
+    handle_of,
+    library,
+    post,
+    preload,
+    strings,
+)
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    Made = TypeVar("Made", MPI.Intracomm, MPI.Intercomm)
-
-NO_SPARE, DATA_LOST, NO_CHECKPOINT, UNPROTECTED, ARGUMENT = -101, -102, -103, -104, -105
-"""Codes of the library beside MPI's own."""
+__all__ = [
+    "ARGUMENT",
+    "DATA_LOST",
+    "NO_CHECKPOINT",
+    "NO_SPARE",
+    "SPARES_FROM_LAUNCH",
+    "UNPROTECTED",
+    "InterruptedCallError",
+    "Job",
+    "MpiRecoveryError",
+    "accept_later",
+    "connect_later",
+    "preload",
+    "shrink_later",
+    "spawn_later",
+    "spawn_multiple_later",
+    "start",
+]
 
 SPARES_FROM_LAUNCH = -1
-
-MEANINGS = {
-    NO_SPARE: "no spare is left for a failed rank, and the job is to stop then",
-    DATA_LOST: "a rank's checkpoint went down with all processes that held it",
-    NO_CHECKPOINT: "there is no complete checkpoint yet",
-    UNPROTECTED: "this MPI cannot recover, or was started without fault tolerance; start with `runflat mpi run`",
-    ARGUMENT: "wrong use: see what the library said on stderr, and the docstring",
-}
-
-
-class MpiRecoveryError(RunflatError):
-    """What the library cannot do; `code` is its own.
-
-    Attributes
-    ----------
-    code : int
-        One of `NO_SPARE`, `DATA_LOST`, `NO_CHECKPOINT`, `UNPROTECTED`, `ARGUMENT`, or an MPI error class.
-    """
-
-    def __init__(self, code: int) -> None:
-        super().__init__(MEANINGS.get(code, f"MPI error class {code}"))
-        self.code = code
 
 
 class InterruptedCallError(Exception):
@@ -89,7 +95,7 @@ def shrink_later(comm: MPI.Comm) -> tuple[MPI.Request, Callable[[], MPI.Intracom
     """
     from mpi4py import MPI
 
-    return _post(_library().MPIX_Comm_ishrink, (), comm, (), MPI.Intracomm)
+    return post(library().MPIX_Comm_ishrink, (), comm, (), MPI.Intracomm)
 
 
 def spawn_later(
@@ -124,11 +130,59 @@ def spawn_later(
     """
     from mpi4py import MPI
 
-    strings = (ctypes.c_char_p * (len(words) + 1))(*(word.encode() for word in words), None)
-    wish = (command.encode(), strings, count, _handle(info or MPI.INFO_NULL), root)
-    return _post(
-        _library().MPIX_Comm_ispawn, wish, comm, ((ctypes.c_int * count)(),), MPI.Intercomm
-    )
+    wish = (command.encode(), strings(words), count, handle_of(info or MPI.INFO_NULL), root)
+    return post(library().MPIX_Comm_ispawn, wish, comm, ((ctypes.c_int * count)(),), MPI.Intercomm)
+
+
+def spawn_multiple_later(
+    commands: Sequence[str],
+    words: Sequence[Sequence[str]] | None = None,
+    counts: Sequence[int] | None = None,
+    infos: Sequence[MPI.Info] | None = None,
+    root: int = 0,
+    *,
+    comm: MPI.Comm,
+) -> tuple[MPI.Request, Callable[[], MPI.Intercomm]]:
+    """Start processes of several programs at once (`MPIX_Comm_ispawn_multiple`).
+
+    Parameters
+    ----------
+    commands, words, counts, infos, root
+        As of `MPI.Intracomm.Spawn_multiple`, one of each for each command; without `counts` one process of each.
+    comm : MPI.Comm
+        An intracommunicator; all its processes call.
+
+    Returns
+    -------
+    request, made
+        As those of `spawn_later`.
+
+    Raises
+    ------
+    ValueError
+        If there is no command, or not one of each for each.
+    MpiRecoveryError
+        If this MPI cannot.
+    """
+    from mpi4py import MPI
+
+    kinds = len(commands)
+    words = [()] * kinds if words is None else words
+    counts = [1] * kinds if counts is None else counts
+    infos = [MPI.INFO_NULL] * kinds if infos is None else infos
+    if not kinds or not kinds == len(words) == len(counts) == len(infos):
+        raise ValueError(
+            f"each command has words, a count and an info: got {kinds} commands, {len(words)} lists of words, "
+            f"{len(counts)} counts, {len(infos)} infos"
+        )
+    lists = [strings(one) for one in words]
+    wish = (
+        kinds, strings(commands),
+        (ctypes.POINTER(ctypes.c_char_p) * kinds)(*(ctypes.cast(one, ctypes.POINTER(ctypes.c_char_p)) for one in lists)),
+        (ctypes.c_int * kinds)(*counts), (ctypes.c_void_p * kinds)(*(one.handle for one in infos)), root,
+    )  # fmt: skip
+    codes = (ctypes.c_int * max(sum(counts), 1))()
+    return post(library().MPIX_Comm_ispawn_multiple, wish, comm, (codes,), MPI.Intercomm)
 
 
 def connect_later(
@@ -137,8 +191,8 @@ def connect_later(
     """Connect to the processes that accept at a port (`MPIX_Comm_iconnect`); arguments and results as those of `spawn_later`."""
     from mpi4py import MPI
 
-    wish = (port.encode(), _handle(info or MPI.INFO_NULL), root)
-    return _post(_library().MPIX_Comm_iconnect, wish, comm, (), MPI.Intercomm)
+    wish = (port.encode(), handle_of(info or MPI.INFO_NULL), root)
+    return post(library().MPIX_Comm_iconnect, wish, comm, (), MPI.Intercomm)
 
 
 def accept_later(
@@ -147,8 +201,8 @@ def accept_later(
     """Accept the processes that connect to a port (`MPIX_Comm_iaccept`); arguments and results as those of `spawn_later`."""
     from mpi4py import MPI
 
-    wish = (port.encode(), _handle(info or MPI.INFO_NULL), root)
-    return _post(_library().MPIX_Comm_iaccept, wish, comm, (), MPI.Intercomm)
+    wish = (port.encode(), handle_of(info or MPI.INFO_NULL), root)
+    return post(library().MPIX_Comm_iaccept, wish, comm, (), MPI.Intercomm)
 
 
 def start(spares: int = SPARES_FROM_LAUNCH) -> Job:
@@ -181,12 +235,12 @@ class Job:
     def __init__(self, spares: int) -> None:
         from mpi4py import MPI
 
-        self._library = _library()
+        self._library = library()
         self._memory: dict[int, Any] = {}
         self._success = MPI.SUCCESS
         handle = ctypes.c_void_p()
         self._check(self._library.RF_Init(spares, ctypes.byref(handle)))
-        self.comm = _communicator(handle)
+        self.comm = communicator(handle)
 
     @property
     def goes_on(self) -> bool:
@@ -227,7 +281,7 @@ class Job:
         version : int
             0 or more, and more than the last one.
         """
-        self._check(self._library.RF_Checkpoint(_handle(self.comm), version))
+        self._check(self._library.RF_Checkpoint(handle_of(self.comm), version))
 
     def checkpoint_later(self, version: int) -> MPI.Request:
         """Keep the protected memory of all ranks as a version, beside the computation; collective.
@@ -249,7 +303,7 @@ class Job:
 
         request = ctypes.c_void_p()
         self._check(
-            self._library.RF_Icheckpoint(_handle(self.comm), version, ctypes.byref(request))
+            self._library.RF_Icheckpoint(handle_of(self.comm), version, ctypes.byref(request))
         )
         return MPI.Request.fromhandle(request.value or 0)
 
@@ -263,7 +317,7 @@ class Job:
             processes that held a rank's part of it: begin with the first values then.
         """
         version = ctypes.c_int64()
-        code = self._library.RF_Restore(_handle(self.comm), ctypes.byref(version))
+        code = self._library.RF_Restore(handle_of(self.comm), ctypes.byref(version))
         if code in (NO_CHECKPOINT, DATA_LOST):
             return None
         self._check(code)
@@ -273,7 +327,7 @@ class Job:
         """End the protected part: all ranks are done, spares are released; collective."""
         from mpi4py import MPI
 
-        handle = _handle(self.comm)
+        handle = handle_of(self.comm)
         self._check(self._library.RF_End(ctypes.byref(handle)))
         self.comm = MPI.COMM_NULL
 
@@ -285,9 +339,36 @@ class Job:
         MpiRecoveryError
             With `NO_SPARE` at all ranks alike, if the job is to stop when spares run out.
         """
-        handle = _handle(self.comm)
+        handle = handle_of(self.comm)
         self._check(self._library.RF_Repair(ctypes.byref(handle)))
-        self.comm = _communicator(handle)
+        self.comm = communicator(handle)
+
+    def repair_later(self) -> tuple[MPI.Request, Callable[[], None]]:
+        """Repair while this process goes on with other work (`RF_Comm_irepair`); the other ranks repair so, or wait.
+
+        Returns
+        -------
+        request : MPI.Request
+            Ends when the ranks have a communicator again; the work goes on in calls of MPI.
+        take : callable
+            Makes it `comm`, then; raises `MpiRecoveryError` with `NO_SPARE` if the job is to stop.
+
+        Raises
+        ------
+        MpiRecoveryError
+            With `ARGUMENT` in a job that has ended.
+        """
+        from mpi4py import MPI
+
+        request, made = post(self._library.RF_Comm_irepair, (), self.comm, (), MPI.Intracomm)
+
+        def take() -> None:
+            comm = made()
+            if comm == MPI.COMM_NULL:
+                raise MpiRecoveryError(NO_SPARE)
+            self.comm = comm
+
+        return request, take
 
     @property
     def spares(self) -> int:
@@ -298,22 +379,23 @@ class Job:
         """Start new processes as spares, one for each that has died; about half a second each, collective.
 
         The communicator is another one afterwards; what is protected stays as it is. A new process runs the program from its
-        beginning, alone in `MPI.COMM_WORLD`, and sleeps in `begin`.
+        beginning, alone in `MPI.COMM_WORLD`, and sleeps in `start`.
 
         Raises
         ------
         MpiRecoveryError
             With `ARGUMENT` in a job that began without spares, with `UNPROTECTED` unless it was started with `--refill`.
         """
-        handle = _handle(self.comm)
+        handle = handle_of(self.comm)
         self._check(self._library.RF_Refill(ctypes.byref(handle)))
-        self.comm = _communicator(handle)
+        self.comm = communicator(handle)
 
     @contextmanager
     def recoverable(self) -> Iterator[None]:
         """Repair what fails in the block; it is left then, and the loop around it begins again.
 
-        Other errors, also those of MPI that are no failures of processes, pass through.
+        Other errors, also those of MPI that are no failures of processes, pass through. Calls that complete several requests only say
+        that one of them went wrong (`MPI.ERR_IN_STATUS`): that is a failure where a rank has failed or `comm` is given up.
         """
         from mpi4py import MPI
 
@@ -322,9 +404,20 @@ class Job:
         except InterruptedCallError:
             self.repair()
         except MPI.Exception as error:
-            if error.Get_error_class() not in _failures():
+            if not self._is_failure(error):
                 raise
             self.repair()
+
+    def _is_failure(self, error: MPI.Exception) -> bool:
+        from mpi4py import MPI
+
+        kind = error.Get_error_class()
+        if kind != MPI.ERR_IN_STATUS:
+            return kind in _failures()
+        failed = self.comm.Get_failed()
+        count = failed.Get_size()
+        failed.Free()
+        return count > 0 or self.comm.Is_revoked()
 
     def _check(self, code: int) -> None:
         if code == self._success:
@@ -337,65 +430,3 @@ def _failures() -> tuple[int, ...]:
     from mpi4py import MPI
 
     return (MPI.ERR_PROC_FAILED, MPI.ERR_PROC_FAILED_PENDING, MPI.ERR_REVOKED)
-
-
-def _library() -> ctypes.CDLL:
-    """Find the library in this process, where the launcher has put it."""
-    found = ctypes.CDLL(None)
-    if not hasattr(found, "RF_Init"):
-        raise MpiRecoveryError(UNPROTECTED)
-    handles = ctypes.POINTER(ctypes.c_void_p)
-    found.RF_Init.argtypes = [ctypes.c_int, handles]
-    found.RF_Repair.argtypes = found.RF_Refill.argtypes = found.RF_End.argtypes = [handles]
-    found.RF_Protect.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
-    found.RF_Checkpoint.argtypes = [ctypes.c_void_p, ctypes.c_int64]
-    found.RF_Icheckpoint.argtypes = [ctypes.c_void_p, ctypes.c_int64, handles]
-    found.RF_Restore.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)]
-    found.MPIX_Comm_ishrink.argtypes = [ctypes.c_void_p, handles, handles]
-    port: list[Any] = [
-        ctypes.c_char_p,
-        ctypes.c_void_p,
-        ctypes.c_int,
-        ctypes.c_void_p,
-        handles,
-        handles,
-    ]
-    found.MPIX_Comm_iconnect.argtypes = found.MPIX_Comm_iaccept.argtypes = port
-    found.MPIX_Comm_ispawn.argtypes = [
-        ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_int, ctypes.c_void_p, ctypes.c_int,
-        ctypes.c_void_p, handles, ctypes.POINTER(ctypes.c_int), handles,
-    ]  # fmt: skip
-    return found
-
-
-def _handle(of: MPI.Comm | MPI.Info) -> ctypes.c_void_p:
-    return ctypes.c_void_p(of.handle)
-
-
-def _communicator(handle: ctypes.c_void_p) -> MPI.Comm:
-    from mpi4py import MPI
-
-    return MPI.Intracomm.fromhandle(handle.value or 0)
-
-
-_kept: dict[int, Any] = {}
-"""What MPI reads or writes until a request has ended, by the address of the new communicator's handle."""
-
-
-def _post(
-    function: Any, wish: tuple[Any, ...], comm: MPI.Comm, codes: tuple[Any, ...], kind: type[Made]
-) -> tuple[MPI.Request, Callable[[], Made]]:
-    """Call a function that posts a request for a new communicator."""
-    from mpi4py import MPI
-
-    handle, request = ctypes.c_void_p(), ctypes.c_void_p()
-    code = function(*wish, _handle(comm), ctypes.byref(handle), *codes, ctypes.byref(request))
-    if code != MPI.SUCCESS:
-        raise MpiRecoveryError(code)
-    _kept[ctypes.addressof(handle)] = (handle, wish, codes)
-
-    def take() -> Made:
-        _kept.pop(ctypes.addressof(handle), None)
-        return cast("Made", kind.fromhandle(handle.value or 0))
-
-    return MPI.Request.fromhandle(request.value or 0), take

@@ -24,25 +24,34 @@ int mark_dead(bool *dead)
 }
 
 /* By place; NULL before the first. */
-static bool *noted;
+static enum { NOT_NOTED, NOTED, FILLED_AGAIN } * deaths;
 
 void note_death(int place)
 {
-    if (!noted)
-        noted = calloc((size_t)rf.size, sizeof *noted);
-    if (noted && place < rf.size)
-        noted[place] = true;
+    if (!deaths)
+        deaths = calloc((size_t)rf.size, sizeof *deaths);
+    if (!deaths || deaths[place] == NOTED)
+        return;
+    deaths[place] = NOTED;
     note_event_of("failure_detected", -1, "of", place);
 }
 
 void note_deaths(void)
 {
-    int own_size = 0;
-    PMPI_Comm_size(rf.world, &own_size);
-    bool *dead = calloc((size_t)own_size, sizeof *dead);
+    int size = 0;
+    if (rf.world == MPI_COMM_NULL)
+        return;
+    PMPI_Comm_size(rf.world, &size);
+    bool *dead = calloc((size_t)size, sizeof *dead);
     if (dead && mark_dead(dead) > 0)
-        for (int rank = 0; rank < own_size; rank++)
-            if (dead[rank] && !(noted && noted[rank]))
+        for (int rank = 0; rank < size; rank++)
+            if (dead[rank] && !(deaths && deaths[rank] == FILLED_AGAIN))
                 note_death(rank);
     free(dead);
+}
+
+void forget_death(int place)
+{
+    if (deaths)
+        deaths[place] = FILLED_AGAIN;
 }

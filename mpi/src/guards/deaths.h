@@ -7,10 +7,13 @@
 /* Marks those that have failed in a list by rank of the world; how many. */
 int mark_dead(bool *dead);
 
-/* Notes the failure of a process that stood at a place, as an event. */
+/* Notes the failure of the process at a place as an event, once. */
 void note_death(int place);
 
-/* The same for each that MPI knows of and that has not been noted before. */
+/* The same for each process of the world that MPI knows of. */
 void note_deaths(void);
+
+/* Another process stands at a place now, which may fail too. */
+void forget_death(int place);
 
 #endif

@@ -67,6 +67,7 @@ static void lose(int place)
 static void fill(int place)
 {
     remember(~place);
+    forget_death(place);
     roster.dead[place] = false;
     policy_revive(&roster.policy, place);
 }

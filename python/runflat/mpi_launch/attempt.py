@@ -1,7 +1,7 @@
 """Runs one launch line to its end: limit, kills from outside, signals, and nothing left behind.
 
-The program's input and output are those of this process, untouched. Whoever relaunches a job after the loss of a node
-(`supervise`) calls `run` again with another line and judges each attempt by itself.
+The program's input and output are those of this process, untouched, unless its output is to go elsewhere. Whoever relaunches a job
+after the loss of a node (`supervise`) calls `run` again with another line and judges each attempt by itself.
 
 Limits: a host is killed by its processes on this machine, so hosts that are other machines cannot be (test beds that give one
 machine several host names can). If this process itself is killed outright, mpirun gets SIGTERM and ends the job by its own means.
@@ -93,6 +93,7 @@ def run(
     *,
     limit_s: float | None = None,
     kills: Sequence[NodeKill] = (),
+    output: int | None = None,
 ) -> Attempt:
     """Run a launch line.
 
@@ -106,6 +107,8 @@ def run(
         The longest it may take; then it is ended.
     kills : sequence of NodeKill
         What is killed from outside.
+    output : int, optional
+        The file number that its output goes to; by default this process's own.
 
     Returns
     -------
@@ -123,7 +126,7 @@ def run(
     with stop.listening(), adopting() as family:
         try:
             # In one process group with us: a program may read the terminal, and Ctrl-C reaches mpirun too.
-            launcher = subprocess.Popen(list(words), preexec_fn=die_with_parent)
+            launcher = subprocess.Popen(list(words), stdout=output, preexec_fn=die_with_parent)
         except OSError as error:
             raise MpiError(f"{words[0]} cannot be started: {error.strerror}") from error
         family.launcher = launcher.pid

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runflat.mpi_launch.error import MpiError
-from runflat.mpi_launch.toolchain import Toolchain
+from runflat.mpi_launch.toolchain import Toolchain, find_toolchain
 
 TARGET = "runflat_mpi"
 LIBRARY = f"lib{TARGET}.so"
@@ -123,6 +123,20 @@ def cache_folder() -> Path:
 def place_of(toolchain: Toolchain, source: Path, *, debug: bool = False) -> Path:
     """Give the folder that a build of these sources with this MPI has."""
     return cache_folder() / _fingerprint(toolchain, source, debug=debug)
+
+
+def find_built() -> Path:
+    """Find the library as `build` has left it for the MPI that is found here, without compiling.
+
+    Raises
+    ------
+    MpiError
+        If no MPI here can recover, or it is not compiled yet.
+    """
+    path = place_of(find_toolchain(), find_source().resolve()) / LIBRARY
+    if not path.is_file():
+        raise MpiError("the recovery library is not compiled yet: runflat mpi build")
+    return path
 
 
 def build(

@@ -38,6 +38,21 @@ SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE", "FLUX_URI
 MOST_PROCESSES = 1 << 20
 
 
+COUNTS = ("-n", "-np", "-c", "--n", "--np")
+"""How mpirun is told how many processes to start."""
+
+NAMES_HOSTS = ("-H", "--host", "-host", "--machinefile", "-machinefile", "--hostfile", "-hostfile")
+
+
+def check_options(options: Sequence[str]) -> None:
+    """Refuse words for mpirun that say how many processes there are, which is for `-n` and `--spares` to say."""
+    for word in options:
+        if word.partition("=")[0] in COUNTS:
+            raise MpiError(
+                f"--mpirun-option {word}: how many processes mpirun starts is what -n and --spares say: leave it out"
+            )
+
+
 def check_watch(watch: str) -> None:
     """Refuse what is neither a time nor `events`."""
     if watch != "events" and (not re.fullmatch(r"\d*\.?\d+", watch) or float(watch) == 0):
@@ -73,7 +88,7 @@ class Job:
     mpirun_options : sequence of str
         Words handed to mpirun as they are.
     parity : int or None
-        Ranks of a parity group; None: whole second copies.
+        Ranks of a parity group, of fewer ranks one group, which are at least 2; None: whole second copies.
     watch : str or None
         In ms how often a thread looks for failures, or `events`: when the launcher tells of one.
     refill : bool
@@ -114,6 +129,11 @@ class Job:
             check_watch(self.watch)
         if self.refill and not self.spare_count:
             raise MpiError("--refill starts spares anew: add --spares, or --shape and --alloc")
+        if self.parity is not None and self.ranks < 2:
+            raise MpiError(
+                f"--parity keeps what others can give back: a job needs at least 2 ranks for it, got {self.ranks}"
+            )
+        check_options(self.mpirun_options)
         check_ranks([*self.kills, *self.stops], self.world_size)
 
     @property
@@ -262,7 +282,12 @@ def _silence(seconds: float) -> list[str]:
 
 def _unless_given(job: Job, option: str, value: str) -> list[str]:
     """Give an option that the user may have given otherwise; mpirun refuses it twice."""
-    return [] if option in job.mpirun_options else [option, value]
+    return [] if _is_given(job, (option,)) else [option, value]
+
+
+def _is_given(job: Job, names: Sequence[str]) -> bool:
+    """Say whether one of these options is among the words for mpirun, as `--host a` or as `--host=a`."""
+    return any(word.partition("=")[0] in names for word in job.mpirun_options)
 
 
 def is_oversubscribed(job: Job, environment: Mapping[str, str]) -> bool:
@@ -270,8 +295,7 @@ def is_oversubscribed(job: Job, environment: Mapping[str, str]) -> bool:
     if job.hostfile is not None:
         slots = hostfile_slots(job.hostfile)
         return slots is not None and job.world_size > slots
-    names_hosts = {"-H", "--host", "-host", "--machinefile", "-machinefile", "--hostfile"}
-    if names_hosts & set(job.mpirun_options) or any(name in environment for name in SCHEDULERS):
+    if _is_given(job, NAMES_HOSTS) or any(name in environment for name in SCHEDULERS):
         return False
     return job.world_size > core_count()
 

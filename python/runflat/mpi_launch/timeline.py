@@ -1,6 +1,6 @@
-"""Writes down what happened in a run: all events as one JSON file, and as a page.
+"""Writes down what happened in a run: all events as one JSON object, in a file or on stdout, and as a page.
 
-The JSON has `version`, `ranks` (processes of the world), `outcome`, `status`, `reasons`, `command`, `launch` (mpirun's line), `begun`
+The object has `version`, `ranks` (processes of the world), `outcome`, `status`, `reasons`, `command`, `launch` (mpirun's line), `begun`
 (seconds since the epoch that the page counts from) and `events`, by time, each as the process wrote it (`events`).
 """
 
@@ -57,7 +57,7 @@ class Timeline:
         """
         is_page = path.suffix == ".html"
         data = path.with_suffix(".json") if is_page else path
-        written = [(data, json.dumps(self.as_json(), ensure_ascii=False) + "\n")]
+        written = [(data, self.text() + "\n")]
         if is_page:
             written.insert(0, (path, render_timeline(self.report())))
         try:
@@ -66,6 +66,10 @@ class Timeline:
         except OSError as error:
             raise MpiError(f"{path}: cannot be written: {error.strerror}") from error
         return [file for file, _ in written]
+
+    def text(self) -> str:
+        """Give the JSON, on one line; what is no text in a file name or a word is replaced."""
+        return json.dumps(self.as_json(), ensure_ascii=False).encode("utf-8", "replace").decode()
 
     def as_json(self) -> dict[str, object]:
         """Give the values of the JSON file."""

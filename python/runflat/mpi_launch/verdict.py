@@ -128,9 +128,10 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
     if not any(one.rank is not None for one in events) and attempt.limit_s is not None:
         reasons.append("no rank had come through MPI_Init by then")
     elif not any(one.rank is not None for one in events):
-        reasons.append(
-            f"no rank noted anything: the program does not call MPI_Init, or cannot be protected{all_the_same}"
-        )
+        why = "the program does not call MPI_Init, or cannot be protected"
+        if attempt.status != 0:
+            why = f"mpirun could not start the program (see what it said), or {why}"
+        reasons.append(f"no rank noted anything: {why}{all_the_same}")
     elif missing:
         which = f"rank {missing[0]}" if len(missing) == 1 else f"ranks {ranges(missing)}"
         did = "did not come to its" if len(missing) == 1 else "did not come to their"

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -31,6 +32,9 @@ from runflat.mpi_launch.supervise import answers, clear, fit, read_hosts
 from runflat.mpi_launch.toolchain import check_launcher, find_launcher, find_toolchain
 from runflat.mpi_launch.verdict import DONE, Verdict, judge, summary
 
+if TYPE_CHECKING:
+    from runflat.mpi_launch.timeline import Timeline
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -38,6 +42,18 @@ class Parts:
 
     mpirun: Path
     library: Path
+
+
+@dataclass(frozen=True)
+class End:
+    """How an attempt ended; all that happened if it is to be written."""
+
+    verdict: Verdict
+    timeline: Timeline | None
+
+
+STDERR = 2
+"""Where the program's output goes when stdout is for one JSON object."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +65,11 @@ class Launch:
     events: Path
     limit: float | None
     timeline: Path | None
+    as_json: bool = False
 
     def run(
         self, job: Job, nodes: list[NodeKill], store: Path | None = None, again: int = 0
-    ) -> Verdict:
+    ) -> End:
         """Run the job once, say how it ended, write the timeline; `again`: how often it has been begun before."""
         # Each attempt has event files and a timeline of its own.
         events = self.events / f"again-{again}" if again else self.events
@@ -61,25 +78,35 @@ class Launch:
             job, self.parts.mpirun, self.parts.library, events=events, policy_library=self.policies,
             store=store, again=again > 0,
         )  # fmt: skip
-        attempt = attempts.run(line.words, events, limit_s=self.limit, kills=nodes)
+        output = STDERR if self.as_json else None
+        attempt = attempts.run(line.words, events, limit_s=self.limit, kills=nodes, output=output)
         noted = merged([*attempt.events, *read_events(events)])
         verdict = judge(job.world_size, attempt, noted)
         for sentence in (*summary(verdict), *verdict.reasons):
             click.echo(f"runflat: {sentence}", err=True)
         if verdict.outcome == "recovered":
             click.echo("runflat: the others came to their end", err=True)
-        if self.timeline is not None:
-            from runflat.mpi_launch.timeline import Timeline
+        assert verdict.status == DONE or verdict.reasons
+        if self.timeline is None and not self.as_json:
+            return End(verdict, None)
+        from runflat.mpi_launch.timeline import Timeline
 
+        timeline = Timeline(
+            job.world_size, attempt.seconds, verdict, noted, shlex.join(["runflat", *sys.argv[1:]]), str(line)
+        )  # fmt: skip
+        if self.timeline is not None:
             path = self.timeline
             if again:
                 path = path.with_stem(f"{path.stem}-again-{again}")
-            written = Timeline(
-                job.world_size, attempt.seconds, verdict, noted, shlex.join(["runflat", *sys.argv[1:]]), str(line)
-            ).write(path)  # fmt: skip
+            written = timeline.write(path)
             click.echo(f"runflat: wrote {', '.join(map(str, written))}", err=True)
-        assert verdict.status == DONE or verdict.reasons
-        return verdict
+        return End(verdict, timeline)
+
+    def status_of(self, end: End) -> int:
+        """Print the last attempt's JSON object if that is asked for; give the exit status."""
+        if self.as_json and end.timeline is not None:
+            click.echo(end.timeline.text())
+        return end.verdict.status
 
 
 def run_supervised(
@@ -89,9 +116,9 @@ def run_supervised(
     store = kept or Path("/dev/shm") / f"runflat-{uuid.uuid4().hex[:12]}"
     mpirun = launch.parts.mpirun
     try:
-        verdict = launch.run(job, nodes, store)
+        end = launch.run(job, nodes, store)
         for again in range(1, relaunches + 1):
-            if verdict.outcome != "failed":
+            if end.verdict.outcome != "failed":
                 break
             if job.hostfile is not None:
                 hosts = read_hosts(job.hostfile)
@@ -111,8 +138,8 @@ def run_supervised(
                 f"runflat: begins again ({again} of {relaunches}) {where}: {job.ranks} ranks, {job.spare_count} spares",
                 err=True,
             )
-            verdict = launch.run(job, [], store, again)
-        return verdict.status
+            end = launch.run(job, [], store, again)
+        return launch.status_of(end)
     finally:
         if kept is None:
             clear(store, job, mpirun, launch.events)

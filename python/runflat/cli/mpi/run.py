@@ -15,7 +15,7 @@ from runflat.cli.mpi.launching import (
     find_policies,
     run_supervised,
 )
-from runflat.cli.options import complete_file, complete_policy
+from runflat.cli.options import complete_file, complete_policy, print_json
 from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.injection import Injection, NodeKill, read_kill, read_stop
 from runflat.mpi_launch.line import Job, compose
@@ -26,7 +26,8 @@ HOST_TIMEOUT_S = 30.0
 
 @click.command(
     context_settings={"allow_interspersed_args": False},
-    epilog="Example: runflat mpi run -n 4 --kill 2@1.5 --timeline run.html ./app",
+    epilog="Examples: runflat mpi run -n 4 --kill 2@1.5 --timeline run.html ./app; "
+    "runflat mpi run -n 4 --json ./app | jq .outcome",
 )
 @click.argument(
     "words",
@@ -75,7 +76,7 @@ HOST_TIMEOUT_S = 30.0
     "--parity",
     type=click.IntRange(2, 32),
     metavar="RANKS",
-    help="Checkpoints in groups of so many ranks, each with a block of parity, instead of whole second copies.",
+    help="Checkpoints in groups of so many ranks (fewer are one group, at least 2), each with a block of parity, instead of whole second copies.",
 )
 @click.option(
     "--refill",
@@ -143,7 +144,7 @@ HOST_TIMEOUT_S = 30.0
     "options",
     multiple=True,
     metavar="TEXT",
-    help='Words for mpirun: "--map-by node". May be repeated.',
+    help='Words for mpirun: "--map-by node"; not how many processes, which -n says. May be repeated.',
 )
 @click.option(
     "--library",
@@ -177,6 +178,12 @@ HOST_TIMEOUT_S = 30.0
     help="With --supervise: begin again so often.",
 )
 @click.option("--dry-run", is_flag=True, help="Print mpirun's line instead.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON object at the end, that of --timeline; what the program prints goes to stderr.",
+)
 def command(
     words: tuple[str, ...],
     ranks: int,
@@ -204,6 +211,7 @@ def command(
     store: str | None,
     relaunches: int,
     dry_run: bool,
+    as_json: bool,
 ) -> int:
     """Start PROGRAM under mpirun and the recovery library; all after PROGRAM is its own.
 
@@ -232,13 +240,18 @@ def command(
     policies = find_policies(job)
     if dry_run:
         place = None if folder is None else Path(folder).absolute()
-        click.echo(compose(job, parts.mpirun, parts.library, events=place, policy_library=policies))
+        line = compose(job, parts.mpirun, parts.library, events=place, policy_library=policies)
+        if as_json:
+            print_json("composed", {"ranks": job.world_size, "launch": str(line)})
+        else:
+            click.echo(line)
         return 0
     nodes = [one for one in killed if isinstance(one, NodeKill)]
     with event_folder(folder, near=hostfile is not None) as place:
-        launch = Launch(parts, policies, place, limit, None if timeline is None else Path(timeline))
+        written = None if timeline is None else Path(timeline)
+        launch = Launch(parts, policies, place, limit, written, as_json)
         if not supervise:
-            return launch.run(job, nodes).status
+            return launch.status_of(launch.run(job, nodes))
         kept = None if store is None else Path(store).absolute()
         return run_supervised(launch, job, nodes, kept, relaunches)
 
