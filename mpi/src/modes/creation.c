@@ -2,14 +2,24 @@
  *
  * All agree before anybody gets the new one, so that nobody can revoke it while another is still inside the call, and all have
  * it or none: on the communicator that it is made from where all of that take part, else on the new one. */
+#include "guards/bounded.h"
+#include "guards/deaths.h"
 #include "guards/young.h"
 #include "jobs/parting.h"
 #include "modes/agree.h"
 #include "modes/modes.h"
+#include "modes/range.h"
 #include "modes/uniform.h"
+#include "requests/between.h"
+#include "requests/build.h"
+#include "requests/meeting.h"
+#include "requests/requests.h"
 #include "state.h"
 
 #define EXPORTED __attribute__((visibility("default")))
+
+/* A kind of calls, see `key_of_call`; those of between.c are smaller. */
+enum { OF_GROUP = 16 };
 
 /* Ends a call that all processes of `parent` make. A communicator that others could not make is dropped, not freed: freeing
  * takes all of them. */
@@ -21,6 +31,8 @@ static int settle_new(MPI_Comm parent, MPI_Errhandler handler, int code, struct 
         *made = MPI_COMM_NULL;
     else if (*made != MPI_COMM_NULL)
         change_modes(*made, modes);
+    if (code == MPI_SUCCESS)
+        note_child(parent, *made);
     return release_errors(parent, handler, code);
 }
 
@@ -89,39 +101,78 @@ EXPORTED int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made
     return settle_new(comm, handler, code, modes, made);
 }
 
-/* Only some processes of `comm` call it: they agree on what they have made. */
+/* What a new communicator has from the one that it was made from, which gets an error, once. */
+static int give(MPI_Comm from, int code, MPI_Comm *made)
+{
+    if (code == MPI_SUCCESS) {
+        inherit_handler(from, *made);
+        change_modes(*made, modes_of(from));
+        if (is_joined(from))
+            note_joined(*made);
+    } else {
+        *made = MPI_COMM_NULL;
+        PMPI_Comm_call_errhandler(from, code);
+    }
+    return code;
+}
+
+/* Only some processes of `comm` call it. */
+static int create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made)
+{
+    int count, votes = ~0, *ranks = ranks_in_world(group, &count);
+    struct meeting meeting =
+        ranks ? begin_meeting(comm, ranks, count, key_of_call(comm, ranks, count, tag, OF_GROUP))
+              : begin_meeting_of(comm, group, tag);
+    MPI_Errhandler handler = hold_errors(comm);
+    int code = meet(&meeting, &votes, made);
+    if (code == MPI_SUCCESS && meeting.in_world)
+        note_made_by(*made, meeting.key);
+    release_errors(comm, handler, MPI_SUCCESS);
+    end_meeting(&meeting);
+    return code;
+}
+
+/* What is wrong with the arguments, MPI says. */
+static bool is_group_for_us(MPI_Comm comm, MPI_Group group, int tag)
+{
+    int rank = MPI_UNDEFINED;
+    if (!rf.ready || !can_build() || comm == MPI_COMM_NULL || is_between(comm) ||
+        group == MPI_GROUP_NULL || tag < 0)
+        return false;
+    PMPI_Group_rank(group, &rank);
+    return rank != MPI_UNDEFINED;
+}
+
 EXPORTED int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made)
 {
-    begin_making();
-    int code = PMPI_Comm_create_group(comm, group, tag, made), flag = 1;
-    end_making(code, *made);
-    if (code == MPI_SUCCESS && rf.ready && *made != MPI_COMM_NULL) {
-        agree_unless_revoked(*made, &flag, PATIENCE_S);
-        change_modes(*made, modes_of(comm));
-    }
-    return code;
+    if (!is_group_for_us(comm, group, tag))
+        return PMPI_Comm_create_group(comm, group, tag, made);
+    return give(comm, create_group(comm, group, tag, made), made);
 }
 
+/* With processes of other jobs MPI's own call remains, which waits for all. */
 EXPORTED int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *made)
 {
+    int flag = 1;
+    if (!rf.ready || !is_between(comm))
+        return PMPI_Intercomm_merge(comm, high, made);
+    int code = can_build() ? merge_between(comm, high, made) : NOT_IN_WORLD;
+    if (code != NOT_IN_WORLD)
+        return give(comm, code, made);
     begin_making();
-    int code = PMPI_Intercomm_merge(comm, high, made), flag = 1;
+    code = PMPI_Intercomm_merge(comm, high, made);
     end_making(code, *made);
-    if (code == MPI_SUCCESS && rf.ready) {
+    if (code == MPI_SUCCESS) {
         agree_unless_revoked(*made, &flag, PATIENCE_S);
-        change_modes(*made, modes_of(comm));
-        if (is_joined(comm))
-            note_joined(*made);
+        give(comm, code, made);
     }
     return code;
 }
 
-/* Agreements on intercommunicators do not end: each side agrees on its own, its leaders tell each other over `between`. */
-EXPORTED int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between, int other, int tag,
-                                  MPI_Comm *made)
+/* With processes of other jobs each side agrees on its own; its leaders tell each other over `between`. */
+static int create_far(MPI_Comm comm, int leader, MPI_Comm between, int other, int tag,
+                      MPI_Comm *made)
 {
-    if (!rf.ready)
-        return PMPI_Intercomm_create(comm, leader, between, other, tag, made);
     MPI_Errhandler handler = hold_errors(comm);
     int rank, word = 0, heard = 0;
     *made = MPI_COMM_NULL;
@@ -135,14 +186,33 @@ EXPORTED int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between, i
     return settle_new(comm, handler, code, modes_of(comm), made);
 }
 
+EXPORTED int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between, int other, int tag,
+                                  MPI_Comm *made)
+{
+    if (!rf.ready || is_between(comm))
+        return PMPI_Intercomm_create(comm, leader, between, other, tag, made);
+    int code = can_build() ? create_between(comm, leader, between, other, tag, made) : NOT_IN_WORLD;
+    return code == NOT_IN_WORLD ? create_far(comm, leader, between, other, tag, made)
+                                : give(comm, code, made);
+}
+
 EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
 {
+    if (!rf.ready)
+        return PMPIX_Comm_shrink(comm, made);
+    let_earlier_works_agree(comm);
+    begin_step("MPIX_Comm_shrink");
     begin_making();
     int code = PMPIX_Comm_shrink(comm, made), flag = 1;
     end_making(code, *made);
-    if (code == MPI_SUCCESS && rf.ready && !is_between(comm)) {
+    if (code == MPI_SUCCESS && !is_between(comm))
         PMPIX_Comm_agree(*made, &flag);
+    end_step();
+    if (code == MPI_SUCCESS && !is_between(comm)) {
+        tell_of_missing(comm, *made);
+        note_deaths();
         change_modes(*made, modes_of(comm));
+        note_child(comm, *made);
     }
     return code;
 }
@@ -152,6 +222,7 @@ EXPORTED int MPI_Comm_free(MPI_Comm *comm)
     drop_modes(*comm);
     forget_made(*comm);
     forget_joined(*comm);
+    forget_calls(*comm);
     return PMPI_Comm_free(comm);
 }
 
@@ -160,5 +231,6 @@ EXPORTED int MPI_Comm_disconnect(MPI_Comm *comm)
     drop_modes(*comm);
     forget_made(*comm);
     forget_joined(*comm);
+    forget_calls(*comm);
     return PMPI_Comm_disconnect(comm);
 }

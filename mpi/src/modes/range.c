@@ -98,7 +98,7 @@ static bool interrupt(MPI_Comm comm, enum range range, void *news)
     return true;
 }
 
-void tell_of_failures(MPI_Group failed)
+static void tell_of_failures(MPI_Group failed)
 {
     MPI_Group unknown;
     /* Who looks already, maybe this thread in a revoke, sees it; what it does not see is seen next time. */
@@ -119,6 +119,18 @@ void look_for_failures(void)
     if (failed != MPI_GROUP_EMPTY)
         tell_of_failures(failed);
     free_group(&failed);
+}
+
+void tell_of_missing(MPI_Comm before, MPI_Comm now)
+{
+    MPI_Group all, live, missing;
+    PMPI_Comm_group(before, &all);
+    PMPI_Comm_group(now, &live);
+    PMPI_Group_difference(all, live, &missing);
+    tell_of_failures(missing);
+    free_group(&missing);
+    free_group(&live);
+    free_group(&all);
 }
 
 void interrupt_if_hit(MPI_Comm comm, enum range range)

@@ -17,9 +17,9 @@ void end_looking(void);
 /* Revokes the communicators into whose range a failure falls that was not known before. */
 void look_for_failures(void);
 
-/* The same for processes that have failed as others know: whoever of them was not known before is from now on, and does not
- * interrupt what is made later. */
-void tell_of_failures(MPI_Group failed);
+/* The same for the processes of a communicator that are not in the one that it was shrunk to, which MPI may not have told of yet: they
+ * do not interrupt what is made later. */
+void tell_of_missing(MPI_Comm before, MPI_Comm now);
 
 /* Revokes a communicator if one of its processes is known to have failed; one of range `universe` is not interrupted by failures that
  * were known before it had that range. */

@@ -2,28 +2,12 @@
 
 #include "guards/young.h"
 #include "modes/uniform.h"
+#include "requests/steps.h"
 #include "state.h"
 
-#include <stdint.h>
 #include <string.h>
 
-/* As Open MPI 5.0 exports them; other versions may differ, see `can_build`. */
-__attribute__((weak)) int ompi_comm_set_nb(MPI_Comm *made, MPI_Comm parent, int size, int *ranks,
-                                           int remote_size, int *remote_ranks, void *attributes,
-                                           MPI_Errhandler handler, MPI_Group group,
-                                           MPI_Group remote_group, uint32_t flags,
-                                           MPI_Request *request);
-__attribute__((weak)) int ompi_comm_nextcid_nb(MPI_Comm made, MPI_Comm parent, MPI_Comm bridge,
-                                               const void *first, const void *second,
-                                               bool send_first, int mode, MPI_Request *request);
-__attribute__((weak)) int ompi_comm_activate_nb(MPI_Comm *made, MPI_Comm parent, MPI_Comm bridge,
-                                                const void *first, const void *second,
-                                                bool send_first, int mode, MPI_Request *request);
-
-/* Open MPI 5.0's mode of these steps for an intracommunicator, by agreements. */
-enum { INTRA_FT = 0x800 };
-
-/* Its flag of the first step: the topology too. */
+/* A flag of the first step: the topology too. */
 enum { WITH_TOPOLOGY = 2 };
 
 bool can_build(void)
@@ -72,13 +56,13 @@ static int begin_next(struct build *build)
 {
     if (build->stage == GROUPING) {
         build->stage = NUMBERING;
-        return ompi_comm_nextcid_nb(build->made, build->parent, NULL, NULL, NULL, false, INTRA_FT,
-                                    &build->step);
+        return ompi_comm_nextcid_nb(build->made, build->parent, NULL, NULL, NULL, false,
+                                    BY_AGREEMENTS, &build->step);
     }
     if (build->stage == NUMBERING) {
         build->stage = ACTIVATING;
-        return ompi_comm_activate_nb(&build->made, build->parent, NULL, NULL, NULL, true, INTRA_FT,
-                                     &build->step);
+        return ompi_comm_activate_nb(&build->made, build->parent, NULL, NULL, NULL, true,
+                                     BY_AGREEMENTS, &build->step);
     }
     build->stage = BUILT;
     return MPI_SUCCESS;

@@ -84,19 +84,6 @@ static bool advance_agreement(struct shrink *shrink, int *code)
     return *code != MPI_SUCCESS;
 }
 
-/* All know the same failures now, also those that MPI has not told of here. */
-static void tell_of_dead(const struct shrink *shrink)
-{
-    MPI_Group all, dead;
-    PMPI_Comm_group(shrink->comm, &all);
-    PMPI_Group_difference(all, shrink->alive, &dead);
-    tell_of_failures(dead);
-    note_deaths();
-    PMPI_Group_free(&all);
-    if (dead != MPI_GROUP_EMPTY)
-        PMPI_Group_free(&dead);
-}
-
 static bool advance_step(struct shrink *shrink, int *code)
 {
     if (!shrink->building)
@@ -108,7 +95,9 @@ static bool advance_step(struct shrink *shrink, int *code)
         return false;
     }
     shrink->made = shrink->build.made;
-    tell_of_dead(shrink);
+    /* All know the same failures now, also those that MPI has not told of here. */
+    tell_of_missing(shrink->comm, shrink->made);
+    note_deaths();
     PMPI_Group_free(&shrink->alive);
     return true;
 }

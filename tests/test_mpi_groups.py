@@ -1,0 +1,72 @@
+"""Communicators made by a group, between two groups and merged from both: all live processes have them or none, on the real MPI."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+import pytest
+
+from mpi_jobs.job import run_job
+from mpi_jobs.parts import Parts
+
+KINDS = ("group", "between", "merge")
+
+RANKS = 6
+
+FAILURE = 75
+"""MPIX_ERR_PROC_FAILED in Open MPI 5.0."""
+
+LINE = re.compile(
+    r"rank (\d+): (\d+) made, then class (\d+), (\d+) wrong, (\d+) handled, (\d+) left$", re.M
+)
+
+
+def told(text: str) -> dict[int, tuple[int, ...]]:
+    """What each rank printed, by rank."""
+    return {int(rank): tuple(map(int, rest)) for rank, *rest in LINE.findall(text)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_communicators_have_the_right_processes_in_the_right_order(parts: Parts, kind: str) -> None:
+    ended = run_job(parts, RANKS, [str(parts.program("tests/groups.c")), kind, "50"])
+    callers = {rank for rank in range(RANKS) if rank or kind != "group"}
+    ranks = told(ended.text)
+    assert {rank: ranks[rank] for rank in callers} == dict.fromkeys(callers, (50, 0, 0, 0, RANKS))
+    assert ended.status == 0
+    assert not ended.left_behind
+
+
+# Rank 3 leads a side.
+@pytest.mark.parametrize(
+    ("kind", "victim"), [("group", 1), ("between", 3), ("between", 4), ("merge", 3), ("merge", 4)]
+)
+def test_all_have_a_communicator_or_none(parts: Parts, kind: str, victim: int) -> None:
+    at = Random(f"{kind} {victim}").uniform(0.02, 0.2)
+    ended = run_job(
+        parts, RANKS, [str(parts.program("tests/groups.c")), kind], kill=f"{victim}@{at:.4f}"
+    )
+    callers = {rank for rank in range(RANKS) if rank != victim and (rank or kind != "group")}
+    ranks = told(ended.text)
+    assert ended.ranks("killed") == {victim}
+    assert callers <= ranks.keys(), ended.text
+    assert len({ranks[rank] for rank in callers}) == 1, ended.text
+    made, failure, wrong, handled, left = ranks[min(callers)]
+    assert made > 0, "it died too early"
+    assert (failure, wrong, handled, left) == (FAILURE, 0, handled, RANKS - 1)
+    assert handled == (1 if kind != "merge" else 0), "an error is handled once"
+    assert ended.in_time
+    assert not ended.left_behind
+    assert not ended.crash_words, ended.text
+
+
+# Whoever is not in the group may die: it is made all the same.
+def test_a_group_without_the_dead_is_made(parts: Parts) -> None:
+    ended = run_job(
+        parts, RANKS, [str(parts.program("tests/groups.c")), "group", "400"], kill="0@0.05"
+    )
+    ranks = told(ended.text)
+    assert ended.ranks("killed") == {0}
+    assert ranks == dict.fromkeys(range(1, RANKS), (400, 0, 0, 0, RANKS - 1)), ended.text
+    assert ended.in_time
+    assert not ended.left_behind
