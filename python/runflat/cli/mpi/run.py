@@ -131,7 +131,7 @@ HOST_TIMEOUT_S = 30.0
     "--step-limit",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="The longest a step of a recovery may take; default: the library's.",
+    help="The longest a step of a recovery may take, above the longest time in which a rank calls nothing of MPI; default: 300.",
 )
 @click.option(
     "--mpirun",
