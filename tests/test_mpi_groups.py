@@ -17,6 +17,9 @@ RANKS = 6
 FAILURE = 75
 """MPIX_ERR_PROC_FAILED in Open MPI 5.0."""
 
+REVOKED = 77
+"""MPIX_ERR_REVOKED."""
+
 LINE = re.compile(
     r"rank (\d+): (\d+) made, then class (\d+), (\d+) wrong, (\d+) handled, (\d+) left$", re.M
 )
@@ -42,7 +45,7 @@ def test_communicators_have_the_right_processes_in_the_right_order(parts: Parts,
     ("kind", "victim"), [("group", 1), ("between", 3), ("between", 4), ("merge", 3), ("merge", 4)]
 )
 def test_all_have_a_communicator_or_none(parts: Parts, kind: str, victim: int) -> None:
-    at = Random(f"{kind} {victim}").uniform(0.02, 0.2)
+    at = Random(f"{kind} {victim}").uniform(0.1, 0.4)
     ended = run_job(
         parts, RANKS, [str(parts.program("tests/groups.c")), kind], kill=f"{victim}@{at:.4f}"
     )
@@ -68,5 +71,39 @@ def test_a_group_without_the_dead_is_made(parts: Parts) -> None:
     ranks = told(ended.text)
     assert ended.ranks("killed") == {0}
     assert ranks == dict.fromkeys(range(1, RANKS), (400, 0, 0, 0, RANKS - 1)), ended.text
+    assert ended.in_time
+    assert not ended.left_behind
+
+
+JOBS = (3, 2)
+"""Processes that spawn, and that they spawn; the latter only may die with `--enable-recovery`."""
+
+OF_JOBS = re.compile(
+    r"^(?:spawner|spawned) (\d+): (\d+) made, then class (\d+), (\d+) wrong$", re.M
+)
+
+
+@pytest.mark.parametrize("kind", ["merge", "between"])
+def test_communicators_of_two_jobs_have_the_right_processes(parts: Parts, kind: str) -> None:
+    program = [str(parts.program("tests/jobs.c")), kind, str(JOBS[1]), "30"]
+    ended = run_job(parts, JOBS[0], program)
+    ranks = {rank: rest for rank, *rest in OF_JOBS.findall(ended.text)}
+    assert ranks == {str(rank): ["30", "0", "0"] for rank in range(sum(JOBS))}, ended.text
+    assert ended.status == 0
+    assert not ended.left_behind
+
+
+@pytest.mark.parametrize("victim", [0, 2, 3, 4])
+def test_jobs_are_merged_at_all_or_at_none(parts: Parts, victim: int) -> None:
+    at = Random(f"jobs {victim}").uniform(0.05, 0.3)
+    program = [str(parts.program("tests/jobs.c")), "merge", str(JOBS[1]), "100000"]
+    ended = run_job(
+        parts, JOBS[0], [*program, str(victim), f"{at:.4f}"], options=["--enable-recovery"]
+    )
+    ranks = {int(rank): rest for rank, *rest in OF_JOBS.findall(ended.text)}
+    assert ranks.keys() == set(range(sum(JOBS))) - {victim}, ended.text
+    assert len({made for made, _, _ in ranks.values()}) == 1, ended.text
+    assert {failure for _, failure, _ in ranks.values()} <= {str(FAILURE), str(REVOKED)}
+    assert {wrong for _, _, wrong in ranks.values()} == {"0"}
     assert ended.in_time
     assert not ended.left_behind

@@ -1,10 +1,6 @@
-/* Processes of several jobs that come together: spawned, or connected over a port.
- *
- * The calls of MPI wait, and in Open MPI 5.0 they wait for ever if a process dies in their midst. Here they are requests: a
- * private copy of the communicator without its dead, MPI's own call on it in a fiber, which is left if somebody dies, and an
- * agreement, so that all have the new communicator or none. The calls that wait are these requests waited for.
- *
- * Source: Bouteiller and Bosilca 2022, Figure 2 ("asynchronous dynamic processes"). */
+#include "jobs/dynamic.h"
+
+#include "guards/bounded.h"
 #include "guards/fence.h"
 #include "guards/inject.h"
 #include "guards/young.h"
@@ -42,6 +38,9 @@ struct wish {
     const int *counts;
     const MPI_Info *infos;
     int *codes;
+    /* Of an intercommunicator; the bridge is NULL where this process does not lead. */
+    MPI_Comm bridge;
+    int other, tag;
 };
 
 struct joining {
@@ -130,6 +129,29 @@ static int make_connection(const struct wish *wish, MPI_Comm comm, MPI_Comm *mad
 static int make_acceptance(const struct wish *wish, MPI_Comm comm, MPI_Comm *made)
 {
     return PMPI_Comm_accept(wish->port, wish->info, wish->root, comm, made);
+}
+
+/* Both sides have it, as far as their leaders know. */
+static int exchange_words(const struct wish *wish)
+{
+    int word = 0, heard = 0;
+    MPI_Errhandler handler = hold_errors(wish->bridge);
+    int code = PMPI_Sendrecv(&word, 1, MPI_INT, wish->other, wish->tag, &heard, 1, MPI_INT,
+                             wish->other, wish->tag, wish->bridge, MPI_STATUS_IGNORE);
+    release_errors(wish->bridge, handler, MPI_SUCCESS);
+    return code;
+}
+
+static int make_over_bridge(const struct wish *wish, MPI_Comm comm, MPI_Comm *made)
+{
+    MPI_Comm bridge = wish->bridge ? wish->bridge : MPI_COMM_NULL;
+    set_deadline(fiber_here(), step_limit_s());
+    int code = PMPI_Intercomm_create(comm, wish->root, bridge, wish->other, wish->tag, made);
+    /* Open MPI's words for a process of the other side that has died. */
+    int class = error_class(code);
+    if (class == MPI_ERR_INTERN || class == MPI_ERR_UNKNOWN)
+        code = MPIX_ERR_PROC_FAILED;
+    return code == MPI_SUCCESS && wish->bridge ? exchange_words(wish) : code;
 }
 
 /* Open MPI looks for a context identifier by these two, and does so again and again, with a line on stderr each time, when they fail
@@ -262,6 +284,11 @@ static void take(struct joining *own, int agreed)
     free_made(&own->copy);
 }
 
+static bool is_bridge_gone(const struct joining *own)
+{
+    return own->wish.bridge && is_revoked(own->wish.bridge);
+}
+
 static bool advance(struct work *work)
 {
     struct joining *own = (struct joining *)work;
@@ -279,7 +306,7 @@ static bool advance(struct work *work)
     if (own->stage == CALLING) {
         if (resume_fiber(own->fiber))
             end_call(own);
-        else if (is_revoked(own->copy) || is_overdue(own->fiber))
+        else if (is_revoked(own->copy) || is_overdue(own->fiber) || is_bridge_gone(own))
             interrupt_call(own);
     }
     if (own->stage != AGREEING)
@@ -411,4 +438,16 @@ EXPORTED int MPI_Comm_accept(const char *port, MPI_Info info, int root, MPI_Comm
     if (!is_guarded(comm))
         return PMPI_Comm_accept(port, info, root, comm, made);
     return wait_for(MPIX_Comm_iaccept(port, info, root, comm, made, &request), &request);
+}
+
+int create_between_jobs(MPI_Comm comm, int leader, MPI_Comm between, int other, int tag,
+                        MPI_Comm *made)
+{
+    int rank;
+    MPI_Request request;
+    struct wish wish = {.make = make_over_bridge, .root = leader, .other = other, .tag = tag};
+    PMPI_Comm_rank(comm, &rank);
+    if (rank == leader)
+        wish.bridge = between;
+    return wait_for(post(wish, comm, made, &request), &request);
 }

@@ -5,6 +5,7 @@
 #include "guards/bounded.h"
 #include "guards/deaths.h"
 #include "guards/young.h"
+#include "jobs/dynamic.h"
 #include "jobs/parting.h"
 #include "modes/agree.h"
 #include "modes/modes.h"
@@ -150,49 +151,28 @@ EXPORTED int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_
     return give(comm, create_group(comm, group, tag, made), made);
 }
 
-/* With processes of other jobs MPI's own call remains, which waits for all. */
 EXPORTED int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *made)
 {
-    int flag = 1;
-    if (!rf.ready || !is_between(comm))
+    if (!rf.ready || !is_between(comm) || !can_build())
         return PMPI_Intercomm_merge(comm, high, made);
-    int code = can_build() ? merge_between(comm, high, made) : NOT_IN_WORLD;
-    if (code != NOT_IN_WORLD)
-        return give(comm, code, made);
-    begin_making();
-    code = PMPI_Intercomm_merge(comm, high, made);
-    end_making(code, *made);
-    if (code == MPI_SUCCESS) {
-        agree_unless_revoked(*made, &flag, PATIENCE_S);
-        give(comm, code, made);
+    int code = merge_between(comm, high, made);
+    if (code == NOT_IN_WORLD) {
+        begin_step("MPI_Intercomm_merge");
+        MPI_Errhandler handler = hold_errors(comm);
+        code = merge_jobs(comm, high, made);
+        release_errors(comm, handler, MPI_SUCCESS);
+        end_step();
     }
-    return code;
-}
-
-/* With processes of other jobs each side agrees on its own; its leaders tell each other over `between`. */
-static int create_far(MPI_Comm comm, int leader, MPI_Comm between, int other, int tag,
-                      MPI_Comm *made)
-{
-    MPI_Errhandler handler = hold_errors(comm);
-    int rank, word = 0, heard = 0;
-    *made = MPI_COMM_NULL;
-    PMPI_Comm_rank(comm, &rank);
-    begin_making();
-    int code = PMPI_Intercomm_create(comm, leader, between, other, tag, made);
-    code = settle_all(comm, end_making(code, *made));
-    if (code == MPI_SUCCESS && rank == leader)
-        code = PMPI_Sendrecv(&word, 1, MPI_INT, other, tag, &heard, 1, MPI_INT, other, tag, between,
-                             MPI_STATUS_IGNORE);
-    return settle_new(comm, handler, code, modes_of(comm), made);
+    return give(comm, code, made);
 }
 
 EXPORTED int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between, int other, int tag,
                                   MPI_Comm *made)
 {
-    if (!rf.ready || is_between(comm))
+    if (!rf.ready || is_between(comm) || !can_build())
         return PMPI_Intercomm_create(comm, leader, between, other, tag, made);
-    int code = can_build() ? create_between(comm, leader, between, other, tag, made) : NOT_IN_WORLD;
-    return code == NOT_IN_WORLD ? create_far(comm, leader, between, other, tag, made)
+    int code = create_between(comm, leader, between, other, tag, made);
+    return code == NOT_IN_WORLD ? create_between_jobs(comm, leader, between, other, tag, made)
                                 : give(comm, code, made);
 }
 

@@ -354,3 +354,68 @@ int merge_between(MPI_Comm comm, int high, MPI_Comm *made)
     free(other.ranks);
     return code;
 }
+
+/* What a process tells the other side. */
+struct end {
+    struct place place; /* no two are the same */
+    int high;
+};
+
+/* What each process of the other side tells, in its order. */
+static int hear_other_side(struct meeting *meeting, const void *told, int size, void *heard)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    int code =
+        PMPI_Iallgather(told, size, MPI_BYTE, heard, size, MPI_BYTE, meeting->parent, &request);
+    return await(meeting, code, &request);
+}
+
+/* As both sides see it, by the first process of each. */
+static bool leads(const struct end *own, const struct end *other)
+{
+    if (own->high != other->high)
+        return !own->high;
+    return memcmp(&own->place, &other->place, sizeof own->place) < 0;
+}
+
+/* The group of both sides, in order. What is waited for in vain is never freed. */
+static int order_sides(struct meeting *meeting, int high)
+{
+    int count;
+    MPI_Group own, other;
+    PMPI_Comm_remote_size(meeting->parent, &count);
+    struct end *told = calloc(1, sizeof *told), *heard = calloc((size_t)count, sizeof *heard),
+               *relayed = calloc((size_t)count, sizeof *relayed);
+    *told = (struct end){rf.place[rf.rank], high != 0};
+    int code = hear_other_side(meeting, told, sizeof *told, heard);
+    /* Of its own side each process only knows itself. */
+    if (code == MPI_SUCCESS)
+        code = hear_other_side(meeting, heard, sizeof *heard, relayed);
+    if (code != MPI_SUCCESS)
+        return code;
+    PMPI_Comm_group(meeting->parent, &own);
+    PMPI_Comm_remote_group(meeting->parent, &other);
+    if (leads(relayed, heard))
+        PMPI_Group_union(own, other, &meeting->group);
+    else
+        PMPI_Group_union(other, own, &meeting->group);
+    PMPI_Group_free(&own);
+    PMPI_Group_free(&other);
+    free(told);
+    free(heard);
+    free(relayed);
+    return MPI_SUCCESS;
+}
+
+int merge_jobs(MPI_Comm comm, int high, MPI_Comm *made)
+{
+    struct meeting meeting = begin_meeting_between(comm);
+    int votes = ~0, code = order_sides(&meeting, high);
+    if (code == MPI_SUCCESS)
+        code = meet(&meeting, &votes, made);
+    /* Others may not have heard of a failure in another job. */
+    if (code != MPI_SUCCESS)
+        PMPIX_Comm_revoke(comm);
+    end_meeting(&meeting);
+    return code;
+}

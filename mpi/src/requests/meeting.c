@@ -47,6 +47,7 @@ struct meeting begin_meeting(MPI_Comm watched, int *ranks, int count, unsigned l
                               .key = key,
                               .tag = tag_of(key),
                               .in_world = true,
+                              .mode = BY_MESSAGES,
                               .beside = -1};
     MPI_Group world;
     PMPI_Comm_group(rf.world, &world);
@@ -57,8 +58,11 @@ struct meeting begin_meeting(MPI_Comm watched, int *ranks, int count, unsigned l
 
 struct meeting begin_meeting_of(MPI_Comm comm, MPI_Group group, int tag)
 {
-    struct meeting meeting = {
-        .parent = comm, .watched = {comm, MPI_COMM_NULL}, .tag = tag, .beside = -1};
+    struct meeting meeting = {.parent = comm,
+                              .watched = {comm, MPI_COMM_NULL},
+                              .tag = tag,
+                              .mode = BY_MESSAGES,
+                              .beside = -1};
     MPI_Group all;
     PMPI_Group_size(group, &meeting.count);
     int *at = malloc(sizeof *at * (size_t)(meeting.count + 1));
@@ -73,18 +77,40 @@ struct meeting begin_meeting_of(MPI_Comm comm, MPI_Group group, int tag)
     return meeting;
 }
 
+struct meeting begin_meeting_between(MPI_Comm comm)
+{
+    return (struct meeting){.parent = comm,
+                            .watched = {comm, MPI_COMM_NULL},
+                            .group = MPI_GROUP_NULL,
+                            .mode = BY_BOTH_SIDES,
+                            .beside = -1};
+}
+
 void end_meeting(struct meeting *meeting)
 {
-    PMPI_Group_free(&meeting->group);
+    if (meeting->group != MPI_GROUP_NULL)
+        PMPI_Group_free(&meeting->group);
     free(meeting->ranks);
 }
 
 static bool is_in(const struct meeting *meeting, int rank)
 {
+    if (meeting->mode == BY_BOTH_SIDES)
+        return true;
     for (int at = 0; at < meeting->count; at++)
         if (meeting->ranks[at] == rank)
             return true;
     return rank == meeting->beside;
+}
+
+/* Whether the next one of the other side is known to have failed: MPI tells all at once only of the own side. */
+static bool has_next_failed(struct meeting *meeting)
+{
+    int there, size;
+    PMPI_Comm_remote_size(meeting->parent, &size);
+    int code = PMPI_Iprobe(meeting->looks++ % size, meeting->tag, meeting->parent, &there,
+                           MPI_STATUS_IGNORE);
+    return error_class(code) == MPIX_ERR_PROC_FAILED;
 }
 
 /* Whether one of them is known to have failed. */
@@ -92,6 +118,8 @@ static bool has_failed(struct meeting *meeting)
 {
     MPI_Group failed, all;
     int count = 0;
+    if (!meeting->failed && meeting->mode == BY_BOTH_SIDES)
+        meeting->failed = has_next_failed(meeting);
     if (meeting->failed || PMPIX_Comm_get_failed(meeting->parent, &failed) != MPI_SUCCESS)
         return meeting->failed;
     PMPI_Group_size(failed, &count);
@@ -210,35 +238,36 @@ struct attempt {
 };
 
 /* Waits for a step that went `code` so far; without a meeting, nobody else takes part. */
-static int finish_step(struct attempt *own, struct meeting *meeting, int code)
+static int finish_step(MPI_Request *step, struct meeting *meeting, int code, bool *given_up)
 {
-    int done = code != MPI_SUCCESS || !own->step;
+    int done = code != MPI_SUCCESS || !*step;
     for (unsigned turns = 0; code == MPI_SUCCESS && !done; turns++) {
-        code = PMPI_Test(&own->step, &done, MPI_STATUS_IGNORE);
+        code = PMPI_Test(step, &done, MPI_STATUS_IGNORE);
         if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
             advance_works();
         if (code != MPI_SUCCESS || done || !meeting || turns % TURNS != 0)
             continue;
         code = trouble(meeting);
-        own->given_up = code != MPI_SUCCESS;
+        *given_up = code != MPI_SUCCESS;
     }
     return code;
 }
 
 static int make(struct attempt *own, struct meeting *meeting, MPI_Comm parent, MPI_Group group)
 {
+    int mode = meeting ? meeting->mode : BY_MESSAGES;
     int code = ompi_comm_set_nb(&own->made, parent, 0, NULL, 0, NULL, NULL, MPI_ERRORS_RETURN,
                                 group, NULL, 0, &own->step);
-    code = finish_step(own, meeting, code);
+    code = finish_step(&own->step, meeting, code, &own->given_up);
     if (code == MPI_SUCCESS) {
-        code = ompi_comm_nextcid_nb(own->made, parent, NULL, &own->tag, NULL, false, BY_MESSAGES,
-                                    &own->step);
-        code = finish_step(own, meeting, code);
+        code =
+            ompi_comm_nextcid_nb(own->made, parent, NULL, &own->tag, NULL, false, mode, &own->step);
+        code = finish_step(&own->step, meeting, code, &own->given_up);
     }
     if (code == MPI_SUCCESS) {
-        code = ompi_comm_activate_nb(&own->made, parent, NULL, &own->tag, NULL, false, BY_MESSAGES,
+        code = ompi_comm_activate_nb(&own->made, parent, NULL, &own->tag, NULL, false, mode,
                                      &own->step);
-        code = finish_step(own, meeting, code);
+        code = finish_step(&own->step, meeting, code, &own->given_up);
     }
     return code;
 }
@@ -253,6 +282,13 @@ static int explain(struct meeting *meeting, int code)
     if (class != MPI_SUCCESS)
         return class;
     return code > 0 ? error_class(code) : MPI_ERR_OTHER;
+}
+
+int await(struct meeting *meeting, int code, MPI_Request *request)
+{
+    bool given_up = false;
+    code = finish_step(request, meeting, code, &given_up);
+    return code == MPI_SUCCESS || given_up ? code : explain(meeting, code);
 }
 
 /* An agreement that listens for those that do not come; `ended` says whether all know its result. */

@@ -25,11 +25,12 @@ struct meeting {
     unsigned long key; /* of the call; 0: none */
     int tag;           /* the next one is that of bad news */
     bool in_world;
+    int mode;               /* how a number is found, see steps.h */
     int beside, beside_tag; /* a rank that this process alone hears too; negative: none */
     int known;              /* failures that were looked at */
     bool failed;
     double troubled_at; /* of the first failure or revoke that was seen; 0: none */
-    unsigned looks;
+    int looks;
 };
 
 /* The ranks in the world of a group, to be freed; NULL: not all are there. */
@@ -41,7 +42,14 @@ struct meeting begin_meeting(MPI_Comm watched, int *ranks, int count, unsigned l
 /* The same where not all are in the world: on the communicator of the program, with its tag. */
 struct meeting begin_meeting_of(MPI_Comm comm, MPI_Group group, int tag);
 
+/* Begins with both sides of an intercommunicator; its group is the caller's to fill in. */
+struct meeting begin_meeting_between(MPI_Comm comm);
+
 void end_meeting(struct meeting *meeting);
+
+/* Waits for a call that all make, which went `code` so far. Returns MPI_SUCCESS, or a class; MPI may write to what the call was given for
+ * ever then. */
+int await(struct meeting *meeting, int code, MPI_Request *request);
 
 /* What keeps the processes from coming together, as far as is known here: MPI_SUCCESS or a class. */
 int trouble(struct meeting *meeting);

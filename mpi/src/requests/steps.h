@@ -21,8 +21,9 @@ __attribute__((weak)) int ompi_comm_activate_nb(MPI_Comm *made, MPI_Comm parent,
 /* What a communicator is known by to all its processes. */
 __attribute__((weak)) char *ompi_comm_print_cid(MPI_Comm comm);
 
-/* How a number is found: by messages with a tag in the group, or by agreements of all of an intracommunicator. */
-enum { BY_MESSAGES = 0x200, BY_AGREEMENTS = 0x800 };
+/* How a number is found: by collective calls of both sides of an intercommunicator, by messages with a tag in the group, or by agreements
+ * of all of an intracommunicator. */
+enum { BY_BOTH_SIDES = 0x40, BY_MESSAGES = 0x200, BY_AGREEMENTS = 0x800 };
 
 /* A flag of the first step for an intercommunicator: the parent becomes the new one's own communicator of this side, instead of a copy,
  * which would be made without agreements. */
