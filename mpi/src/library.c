@@ -20,9 +20,11 @@
 #include "state.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +33,17 @@ atomic_int attention;
 
 #define PLACED "4096"
 
+/* Open MPI's shared memory on this host lies where checkpoints do, if that is memory: whoever deletes these when a host's daemon has died
+ * deletes it too. */
+static void keep_segments_in_store(void)
+{
+    const char *store = getenv("RUNFLAT_STORE");
+    if (!store || strncmp(store, "/dev/shm/", 9) != 0)
+        return;
+    if (mkdir(store, 0700) == 0 || errno == EEXIST)
+        setenv("OMPI_MCA_btl_sm_backing_directory", store, 0);
+}
+
 /* What the user has set stays. */
 __attribute__((constructor)) static void before_mpi(void)
 {
@@ -38,6 +51,7 @@ __attribute__((constructor)) static void before_mpi(void)
     setenv("OMPI_MCA_coll", "^han,hcoll,portals4", 0);
     setenv("OMPI_MCA_coll_ftagree_era_topology", "2", 0);
     setenv("OMPI_MCA_mpi_add_procs_cutoff", PLACED, 0);
+    keep_segments_in_store();
 }
 
 /* Why recovery is not possible here; NULL: it is. */

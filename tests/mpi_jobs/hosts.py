@@ -24,6 +24,9 @@ if [ -e "$here/down-$host" ]; then
   exit 255
 fi
 [ -e "$here/last-$host" ] && mv "$here/last-$host" "$here/down-$host"
+# What a daemon that is killed leaves goes with the folder.
+mkdir -p "$here/tmp"
+export TMPDIR=$here/tmp
 exec ENTER unshare --uts bash -c "hostname $host; $*"
 """
 

@@ -28,8 +28,13 @@ def run_supervised(
     steps: int,
     words: Sequence[str] = (),
     own: Sequence[str] = (),
+    *,
+    kept: bool = True,
 ) -> Ended:
-    """Run a program of `mpi/` with kills as `--kill` takes them; `words` are the command's, `own` the program's; events are those of the first attempt."""
+    """Run a program of `mpi/` with kills as `--kill` takes them; `words` are the command's, `own` the program's; events are those of the first attempt.
+
+    Checkpoints lie in the hosts' folder if they are kept.
+    """
     started = parts.program(program)
     settings = " ".join([*hosts.settings, "--bind-to", "none"])
     killing = [word for kill in kills for word in ("--kill", kill)]
@@ -38,7 +43,7 @@ def run_supervised(
     line = runflat(
         "mpi", "run", "-n", str(ranks), "--spares", str(spares), "--library", parts.library,
         "--hostfile", hosts.hostfile, "--mpirun-option", settings, "--limit", str(LIMIT_S), *killing,
-        "--supervise", "--store", hosts.store, "--timeline", timeline, *words, started, str(steps), *own,
+        "--supervise", *(["--store", hosts.store] if kept else []), "--timeline", timeline, *words, started, str(steps), *own,
     )  # fmt: skip
     answer = finish(
         [*hosts.within, *line],
