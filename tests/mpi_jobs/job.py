@@ -73,7 +73,18 @@ def run_job(
         exported = [word for name in settings.items() for word in ("-x", "=".join(name))]
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
         ft = ["--with-ft", "ulfm"] if tolerant else []
-        line = [str(parts.mpirun), *root, "--oversubscribe", "--bind-to", "none", *ft, *options]
+        # A mpirun to which many processes die at once must not end for that: see `begin_launcher`.
+        without = ["env", "--block-signal=PIPE"]
+        line = [
+            *without,
+            str(parts.mpirun),
+            *root,
+            "--oversubscribe",
+            "--bind-to",
+            "none",
+            *ft,
+            *options,
+        ]
         begin = time.monotonic()
         child = subprocess.Popen(
             [*line, "-n", str(world), *exported, *program],

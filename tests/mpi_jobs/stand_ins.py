@@ -76,6 +76,11 @@ int main(int count, char **words)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 1 && strcmp(words[1], "die") == 0) raise(SIGKILL);
     if (strcmp(words[1], "hang") == 0) for (;;) sleep(1);
+    /* As many processes that have died cause at mpirun. */
+    for (int pipe = 0; rank == 0 && pipe < 20 && strcmp(words[1], "broken pipes") == 0; pipe++) {
+        kill(getppid(), SIGPIPE);
+        usleep(10000);
+    }
     printf("rank %d: %s\n", rank, words[1]);
     MPI_Finalize();
     return rank == 1 && strcmp(words[1], "fail") == 0 ? 3 : 0;

@@ -27,8 +27,8 @@ from runflat.mpi_launch.processes import (
     Process,
     adopting,
     all_processes,
+    begin_launcher,
     below,
-    die_with_parent,
     environment_of,
     send,
 )
@@ -126,7 +126,7 @@ def run(
     with stop.listening(), adopting() as family:
         try:
             # In one process group with us: a program may read the terminal, and Ctrl-C reaches mpirun too.
-            launcher = subprocess.Popen(list(words), stdout=output, preexec_fn=die_with_parent)
+            launcher = subprocess.Popen(list(words), stdout=output, preexec_fn=begin_launcher)
         except OSError as error:
             raise MpiError(f"{words[0]} cannot be started: {error.strerror}") from error
         family.launcher = launcher.pid

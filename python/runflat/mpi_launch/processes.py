@@ -179,6 +179,11 @@ def adopting() -> Iterator[Family]:
         _PRCTL(PR_SET_CHILD_SUBREAPER, before.value, 0, 0, 0)
 
 
-def die_with_parent() -> None:
-    """In a new child: ask for SIGTERM when the parent ends, however it does."""
+def begin_launcher() -> None:
+    """In a new child: ask for SIGTERM when the parent ends, however it does, and block SIGPIPE.
+
+    The mpirun of Open MPI 5.0 ends the job at the 11th SIGPIPE, and writing to processes that have just died brings one each. What
+    it starts gets the signal again.
+    """
     _PRCTL(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
