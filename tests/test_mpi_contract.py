@@ -79,6 +79,54 @@ def test_wrong_use_is_said(parts: Parts) -> None:
     assert "RF_Checkpoint: the version is negative" in ended.text
 
 
+def test_a_repair_beside_one_that_is_under_way_is_refused(parts: Parts) -> None:
+    ended = run_job(parts, 3, [str(parts.program("tests/misuse.c")), "twice"], spares=1)
+    refused = f"first: 0, beside it: {RF_ERR_ARGUMENT} {RF_ERR_ARGUMENT} {RF_ERR_ARGUMENT}"
+    assert ended.text.count(refused) == 2, ended.text
+    assert ended.text.count("wait for it first") == 6
+    assert ended.status == 0
+
+
+def test_an_abort_ends_the_job(parts: Parts) -> None:
+    ended = run_job(parts, 4, [str(parts.program("tests/misuse.c")), "abort"])
+    assert ended.in_time, ended.text
+    assert ended.seconds < 20
+    assert ended.status == 3
+    assert ended.ranks("aborted") == {0}
+    assert not ended.left_behind
+
+
+def test_a_rank_that_ends_with_a_status_has_failed(parts: Parts) -> None:
+    ended = run_job(parts, 3, [str(parts.program("tests/misuse.c")), "exit"])
+    assert ended.in_time, ended.text
+    assert "ended with status 3 before MPI_Finalize" in ended.text
+    assert len(re.findall(r"rank [12]: barrier (?:75|77)\n", ended.text)) == 2, ended.text
+    assert ended.ranks("exited") == {0}
+
+
+# A slide moves a row of ranks by one: who stood at the end of it is a spare.
+@pytest.mark.parametrize("policy", ["1D", "2D", "optimal"])
+@pytest.mark.parametrize("program", ["02_spares", "03_overlap", "06_background"])
+def test_who_is_moved_out_of_the_ranks_is_a_spare(parts: Parts, policy: str, program: str) -> None:
+    grid = {"RUNFLAT_SHAPE": "4x2", "RUNFLAT_ALLOCATION": "2D(1,1)", "RUNFLAT_POLICY": policy}
+    ended = run_job(
+        parts, 8, [str(parts.program(f"examples/{program}.c")), "100"], spares=2, kill="1@0.1",
+        environment=grid,
+    )  # fmt: skip
+    assert ended.ranks("killed") == {1}
+    right = "pi is 3.141592" if program == "03_overlap" else "6 ranks, 100 steps, largest error 0"
+    assert ended.text.count(right) == (6 if program == "03_overlap" else 1), ended.text
+    assert ended.status == 0
+    assert len(ended.ranks("finalized")) == 7
+    asleep = [one["rank"] for one in ended.events if one["event"] == "asleep"]
+    assert len(set(asleep)) > 2 or policy == "1D", "nobody was moved out of the ranks"
+
+
+def test_spares_that_run_out_are_said(parts: Parts) -> None:
+    ended = run_job(parts, 4, [str(parts.program("tests/again.c")), "group"], kill="1@0.1")
+    assert "no spare is left: the job goes on with 3 of 4 ranks" in ended.text, ended.text
+
+
 def test_settings_that_are_none_are_said(parts: Parts) -> None:
     settings = {"RUNFLAT_STEP_LIMIT_S": "soon", "RUNFLAT_ON_EXHAUSTED": "wait"}
     ended = run_job(parts, 2, [str(parts.program("tests/misuse.c")), "calls"], environment=settings)

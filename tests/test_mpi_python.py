@@ -123,6 +123,22 @@ except mpi.MpiRecoveryError as error:
     print("refused", error.code == mpi.ARGUMENT, flush=True)
 """
 
+ENDS = """
+import sys, time
+from mpi4py import MPI
+from runflat import mpi
+job = mpi.start()
+while job.goes_on:
+    with job.recoverable():
+        if job.comm.rank == 1 and MPI.COMM_WORLD.rank == 1:
+            if sys.argv[1] == "exit":
+                sys.exit("no use")
+            raise ValueError("no use")
+        there = job.comm.allreduce(1)
+        print("rank", job.comm.rank, "of", there, flush=True)
+        job.end()
+"""
+
 SPAWN = """
 import sys
 from mpi4py import MPI
@@ -205,6 +221,19 @@ def test_python_passes_on_what_is_no_failure(parts: Parts, tmp_path: Path) -> No
         environment={"LD_PRELOAD": str(parts.library)},
     )  # fmt: skip
     assert ended.text.count("passed through True") == 2, ended.text
+
+
+@pytest.mark.parametrize("how", ["raise", "exit"])
+def test_python_that_ends_by_itself_has_failed(parts: Parts, tmp_path: Path, how: str) -> None:
+    (tmp_path / "program.py").write_text(ENDS, encoding="utf-8")
+    ended = run_job(
+        parts, 4, [sys.executable, str(tmp_path / "program.py"), how], spares=1,
+        environment={"LD_PRELOAD": str(parts.library)},
+    )  # fmt: skip
+    assert "no use" in ended.text
+    assert sorted(re.findall(r"rank (\d) of 3\n", ended.text)) == ["0", "1", "2"], ended.text
+    assert ended.ranks("finalized") == {0, 2, 3}
+    assert ended.in_time
 
 
 def test_python_repairs_later(parts: Parts, tmp_path: Path) -> None:

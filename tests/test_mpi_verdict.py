@@ -15,6 +15,7 @@ from mpi_jobs.processes import processes_with
 from mpi_jobs.stand_ins import MPIRUN, PROGRAM, real_mpicc, script, sources
 from opensm.missing import Missing
 from runflat.mpi_launch import Attempt, Event, judge, read_events
+from runflat.mpi_launch.injection import Injection, missed
 from runflat.mpi_launch.timeline import Timeline
 from runflat.mpi_launch.verdict import ranges, summary
 from runflat.report.mpi_timeline_page import render_timeline
@@ -71,6 +72,28 @@ def test_the_events_of_the_ranks_decide_and_not_mpiruns_0(
     assert (verdict.status, verdict.outcome) == (status, outcome)
     assert said in " ".join(verdict.reasons)
     assert (status == 0) == (not verdict.reasons)
+
+
+def test_an_abort_is_named_first() -> None:
+    verdict = judge(3, Attempt(status=3), noted(ALL + "1 aborted 3"))
+    assert verdict.reasons[0] == "rank 1 ended the job (MPI_Abort, or an error that is fatal)"
+
+
+def test_a_rank_that_ended_with_a_status_has_failed() -> None:
+    verdict = judge(
+        3, Attempt(status=0), noted(ALL + "1 exited 3; 0 failure_detected 4 of=1; " + LAST)
+    )
+    assert [(one.rank, one.how) for one in verdict.failures] == [(1, "exited")]
+    assert verdict.outcome == "recovered"
+
+
+def test_kills_that_never_came_are_said() -> None:
+    planned = [Injection(0, "0.2"), Injection(1, "50"), Injection(2, "shrink", node=True)]
+    said = missed(planned, noted(ALL + "0 killed 1.2"))
+    assert [one.partition(":")[0] for one in said] == [
+        "nothing came of 1@50",
+        "nothing came of node-of",
+    ]
 
 
 def test_mpiruns_other_ends_are_findings_whatever_the_ranks_noted() -> None:

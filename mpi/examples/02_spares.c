@@ -115,6 +115,10 @@ int main(int argc, char **argv)
             }
             if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
                 MPI_Abort(MPI_COMM_WORLD, 3);
+            if (comm == MPI_COMM_NULL)
+                break; /* its rank had moved on, and it was a spare to the end */
+            if (RF_Shape() == RF_SMALLER)
+                MPI_Abort(MPI_COMM_WORLD, 4); /* a rod that lacks a part is of no use */
             code = RF_Restore(comm, &step);
         }
     }

@@ -45,11 +45,11 @@ static int bring_back(MPI_Comm comm, struct part *part, int64_t *step, int *is_n
     return code;
 }
 
-/* Repairs, and works meanwhile; how many pieces that were. */
-static long repair(MPI_Comm *comm, struct part *part, int rank, int size, long pieces)
+/* Repairs, and works meanwhile; how many pieces that were. Who has no rank afterwards is a spare, and sleeps until it has one again. */
+static long repair(MPI_Comm *comm, struct part *part, int rank, int size, long pieces, int *is_new)
 {
     long before = part->pieces;
-    int done = 0;
+    int done = 0, now = rank;
     MPI_Comm repaired;
     MPI_Request request;
     if (RF_Comm_irepair(*comm, &repaired, &request) != MPI_SUCCESS)
@@ -59,8 +59,12 @@ static long repair(MPI_Comm *comm, struct part *part, int rank, int size, long p
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     }
     *comm = repaired;
-    if (repaired == MPI_COMM_NULL)
+    if (repaired == MPI_COMM_NULL && RF_Repair(comm) != MPI_SUCCESS)
         MPI_Abort(MPI_COMM_WORLD, 4);
+    if (*comm != MPI_COMM_NULL)
+        MPI_Comm_rank(*comm, &now);
+    /* A policy may give it another rank, whose data a checkpoint has. */
+    *is_new = *is_new || repaired == MPI_COMM_NULL || now != rank;
     return part->pieces - before;
 }
 
@@ -76,10 +80,10 @@ int main(int argc, char **argv)
         int rank, size, is_new = 1;
         int64_t step = 0;
         double area = 0;
-        MPI_Comm_rank(comm, &rank);
-        MPI_Comm_size(comm, &size);
         RF_Protect(0, &part, sizeof part);
-        for (;;) {
+        while (comm != MPI_COMM_NULL) {
+            MPI_Comm_rank(comm, &rank);
+            MPI_Comm_size(comm, &size);
             int code = bring_back(comm, &part, &step, &is_new);
             for (; code == MPI_SUCCESS && step < steps; step++) {
                 for (int piece = 0; piece < PIECES_A_STEP; piece++)
@@ -93,11 +97,11 @@ int main(int argc, char **argv)
             if (code == MPI_SUCCESS)
                 code = RF_End(&comm);
             if (code == MPI_SUCCESS)
-                break;
-            meanwhile += repair(&comm, &part, rank, size, pieces);
+                printf("rank %d of %d: pi is %.7f, %ld pieces done during repairs\n", rank, size,
+                       area, meanwhile);
+            else
+                meanwhile += repair(&comm, &part, rank, size, pieces, &is_new);
         }
-        printf("rank %d of %d: pi is %.7f, %ld pieces done during repairs\n", rank, size, area,
-               meanwhile);
     }
     MPI_Finalize();
     return 0;

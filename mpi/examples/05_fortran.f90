@@ -57,6 +57,8 @@ program heat
       if (code == MPI_SUCCESS) code = RF_End(comm)
       if (code == MPI_SUCCESS) exit
       if (RF_Repair(comm) /= MPI_SUCCESS) call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
+      rank = -1
+      if (comm == MPI_COMM_NULL) exit ! its rank had moved on, and it was a spare to the end
       code = RF_Restore(comm, step)
     end do
     if (rank == 0) print '(i0,a,i0,a,es8.1)', size, ' ranks, ', steps, ' steps, largest error ', largest

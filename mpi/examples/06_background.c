@@ -114,6 +114,10 @@ int main(int argc, char **argv)
             if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
                 MPI_Abort(MPI_COMM_WORLD, 3);
             MPI_Wait(&kept, MPI_STATUS_IGNORE); /* the repair has ended it */
+            if (comm == MPI_COMM_NULL)
+                break; /* its rank had moved on, and it was a spare to the end */
+            if (RF_Shape() == RF_SMALLER)
+                MPI_Abort(MPI_COMM_WORLD, 4); /* a rod that lacks a part is of no use */
             code = RF_Restore(comm, &step);
         }
     }

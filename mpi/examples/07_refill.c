@@ -76,6 +76,8 @@ int main(int argc, char **argv)
             }
             if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
                 MPI_Abort(MPI_COMM_WORLD, 3);
+            if (comm == MPI_COMM_NULL)
+                break; /* a spare to the end */
             died++;
             code = RF_Restore(comm, &step);
         }

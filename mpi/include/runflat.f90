@@ -146,7 +146,7 @@ module runflat
 
 contains
 
-  ! RF_Repair as a request; MPI_COMM_NULL then: the job is to stop.
+  ! RF_Repair as a request; MPI_COMM_NULL then: give it to RF_Repair, see runflat.h.
   integer(c_int) function RF_Comm_irepair(comm, repaired, request)
     integer(c_int), intent(in) :: comm
     type(c_ptr), target, asynchronous, intent(inout) :: repaired

@@ -21,6 +21,8 @@
  *             if (code == MPI_SUCCESS) code = RF_End(&comm);
  *             if (code == MPI_SUCCESS) break;
  *             if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
+ *             if (comm == MPI_COMM_NULL) break;       // its rank had moved on, and it was a spare to the end
+ *             if (RF_Shape() == RF_SMALLER) ...       // spares ran out: with other ranks, other data
  *             code = RF_Restore(comm, &step);
  *         }
  *     }
@@ -84,7 +86,7 @@ enum {
  *               communicator, or at the end of the job, with MPI_COMM_NULL.
  *
  * MPI_SUCCESS; RF_ERR_ARGUMENT if there are not more processes than spares, or what the launch says does not fit;
- * RF_ERR_UNPROTECTED. */
+ * RF_ERR_ARGUMENT outside of MPI_Init and MPI_Finalize, or if there is a job already (comm stays as it is); RF_ERR_UNPROTECTED. */
 RF_API int RF_Init(int spares, MPI_Comm *comm);
 
 /* Makes the communicator whole again after a failure: every rank in its place, failed ones replaced by spares. All live ranks
@@ -100,7 +102,8 @@ RF_API int RF_Repair(MPI_Comm *comm);
 /* RF_Repair as a request, for ranks that have something to do meanwhile. All live ranks repair, some so, some with RF_Repair.
  *
  * [in]  comm      of RF_Init or of the last repair; revoked at once, freed when the request has ended
- * [out] repaired  valid when the request has ended; MPI_COMM_NULL then: no spare is left, and the job is to stop
+ * [out] repaired  valid when the request has ended; where it is MPI_COMM_NULL then, give it to RF_Repair: that says RF_ERR_NO_SPARE if
+ *                 the job is to stop; else this process is a spare now, and sleeps in there
  * [out] request   for MPI_Wait, MPI_Test and their kind; the work goes on in calls as that of MPIX_Comm_ishrink does
  *
  * MPI_SUCCESS; RF_ERR_ARGUMENT; MPI_ERR_NO_MEM. */

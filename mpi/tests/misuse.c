@@ -3,12 +3,16 @@
  *     misuse protect       after a failure the ranks protect other memory than before
  *     misuse store         checkpoints, whose files may have no place
  *     misuse absent        a rank dies, one sleeps for ever, the others repair by request
+ *     misuse twice         a repair beside one that is under way
+ *     misuse abort         rank 0 aborts, and does not look after the others, which wait
+ *     misuse exit          rank 0 ends with a status and without MPI_Finalize
  *     misuse calls         calls at a wrong moment or on a wrong communicator */
 #include <mpi.h>
 #include <runflat.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -51,6 +55,29 @@ static void wait_for_absent(MPI_Comm comm, int rank)
     printf("rank %d is back\n", rank);
 }
 
+static void repair_twice(MPI_Comm *comm)
+{
+    MPI_Comm repaired, same = *comm;
+    MPI_Request request, second;
+    int code = RF_Comm_irepair(*comm, &repaired, &request);
+    printf("first: %d, beside it: %d %d %d\n", code, RF_Comm_irepair(same, comm, &second),
+           RF_Repair(&same), RF_End(&same));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    *comm = repaired;
+}
+
+static void end_alone(MPI_Comm comm, int rank, bool aborts)
+{
+    MPI_Barrier(comm);
+    if (rank == 0 && aborts)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    if (rank == 0)
+        exit(3);
+    int class, code = MPI_Barrier(comm);
+    MPI_Error_class(code, &class);
+    printf("rank %d: barrier %d\n", rank, class);
+}
+
 int main(int argc, char **argv)
 {
     int rank, code = MPI_SUCCESS;
@@ -69,13 +96,18 @@ int main(int argc, char **argv)
         MPI_Comm_rank(comm, &rank);
         if (strcmp(argv[1], "absent") == 0)
             wait_for_absent(comm, rank);
+        else if (strcmp(argv[1], "twice") == 0)
+            repair_twice(&comm);
+        else if (strcmp(argv[1], "abort") == 0 || strcmp(argv[1], "exit") == 0)
+            end_alone(comm, rank, argv[1][0] == 'a');
         else if (strcmp(argv[1], "calls") == 0)
             printf("world: %d, negative: %d\n", RF_Checkpoint(MPI_COMM_WORLD, 1),
                    RF_Checkpoint(comm, -7));
         else
             printf("rank %d: code %d\n", rank, code = run(&comm, argv[1][0] == 'p'));
         fflush(stdout);
-        RF_End(&comm);
+        if (strcmp(argv[1], "exit") != 0)
+            RF_End(&comm);
     }
     MPI_Finalize();
     return 0;

@@ -25,8 +25,12 @@ Limits: mpi4py 4 or later, Open MPI 5.0.
 from __future__ import annotations
 
 import ctypes
+import os
+import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from runflat.mpi_library import (
@@ -67,6 +71,27 @@ __all__ = [
 ]
 
 SPARES_FROM_LAUNCH = -1
+
+
+def _die() -> None:
+    """End this process so that the others see it: mpi4py's MPI_Finalize at the end of the program would wait for them."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _die_of_exceptions() -> None:
+    """Let an exception that nobody catches be a failure of this process."""
+    tell = sys.excepthook
+
+    def told(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
+        from mpi4py import MPI
+
+        tell(kind, value, trace)
+        if MPI.Is_initialized() and not MPI.Is_finalized():
+            _die()
+
+    sys.excepthook = told
 
 
 class InterruptedCallError(Exception):
@@ -208,6 +233,8 @@ def accept_later(
 def start(spares: int = SPARES_FROM_LAUNCH) -> Job:
     """Split the processes of the world into ranks and spares; a spare comes back when it takes over, or at the end of the job.
 
+    From here on a process that ends with an exception, or in `recoverable` with `sys.exit` and a status, has failed: the others repair.
+
     Parameters
     ----------
     spares : int
@@ -218,7 +245,9 @@ def start(spares: int = SPARES_FROM_LAUNCH) -> Job:
     MpiRecoveryError
         If there are not more processes than spares, or the program was not started under the library.
     """
-    return Job(spares)
+    job = Job(spares)
+    _die_of_exceptions()
+    return job
 
 
 class Job:
@@ -351,7 +380,8 @@ class Job:
         request : MPI.Request
             Ends when the ranks have a communicator again; the work goes on in calls of MPI.
         take : callable
-            Makes it `comm`, then; raises `MpiRecoveryError` with `NO_SPARE` if the job is to stop.
+            Makes it `comm`, then; raises `MpiRecoveryError` with `NO_SPARE` if the job is to stop. A process that has no rank
+            any more, since the policy has moved it, is a spare and sleeps in there, as in `start`.
 
         Raises
         ------
@@ -363,10 +393,9 @@ class Job:
         request, made = post(self._library.RF_Comm_irepair, (), self.comm, (), MPI.Intracomm)
 
         def take() -> None:
-            comm = made()
-            if comm == MPI.COMM_NULL:
-                raise MpiRecoveryError(NO_SPARE)
-            self.comm = comm
+            self.comm = made()
+            if self.comm == MPI.COMM_NULL:
+                self.repair()
 
         return request, take
 
@@ -403,6 +432,12 @@ class Job:
             yield
         except InterruptedCallError:
             self.repair()
+        except SystemExit as ended:
+            if ended.code not in (None, 0):
+                if isinstance(ended.code, str):
+                    print(ended.code, file=sys.stderr)
+                _die()
+            raise
         except MPI.Exception as error:
             if not self._is_failure(error):
                 raise

@@ -1,15 +1,17 @@
 #include "guards/bounded.h"
 
+#include "guards/fence.h"
 #include "state.h"
 
 #include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-/* What MPI_Abort may take. */
+/* What the launcher may take to end a job, in s. */
 enum { ABORT_S = 3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -50,15 +52,29 @@ static void tell_of_limit(const char *step)
     say("`%s` took longer than %.0f s (RUNFLAT_STEP_LIMIT_S); the stack is:", step, step_limit_s());
 }
 
+void end_as_failure(void)
+{
+    fflush(NULL);
+    kill(getpid(), SIGKILL);
+    for (;;)
+        pause();
+}
+
+/* Of a process that ends with a status the launcher tells nobody. */
+__attribute__((noreturn)) static void end_job(void)
+{
+    note_event("step_limit", -1);
+    fence_others(ABORT_S);
+    _exit(EXIT_STEP_LIMIT);
+}
+
 void exceed(const char *step)
 {
     tell_of_limit(step);
     print_stack(0);
-    note_event("step_limit", -1);
-    _exit(EXIT_STEP_LIMIT);
+    end_job();
 }
 
-/* Ends the process: the others see a failure, and come to the same end if it is theirs too. */
 static void give_up(void)
 {
     int stack_signal = SIGRTMIN + 6;
@@ -66,8 +82,7 @@ static void give_up(void)
     signal(stack_signal, print_stack);
     pthread_kill(runner, stack_signal);
     sleep(1);
-    note_event("step_limit", -1);
-    _exit(EXIT_STEP_LIMIT);
+    end_job();
 }
 
 static void *watch(void *unused)
@@ -94,9 +109,10 @@ static void *end(void *status)
     _exit((int)(intptr_t)status);
 }
 
-void end_soon(int status)
+void abort_soon(int status)
 {
     pthread_t thread;
+    fence_others(ABORT_S);
     if (pthread_create(&thread, NULL, end, (void *)(intptr_t)status) == 0)
         pthread_detach(thread);
 }

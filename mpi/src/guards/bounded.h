@@ -5,8 +5,11 @@
 /* Exit status of a process that was ended because a step took too long. */
 enum { EXIT_STEP_LIMIT = 75 };
 
-/* Ends the process with a status some seconds from now, whatever it does. */
-void end_soon(int status);
+/* Ends the others of this host and the process, this with a status, some seconds from now, whatever they do. */
+void abort_soon(int status);
+
+/* Ends the process so that the launcher tells the others, which it does not for one that ends with a status of its own. */
+void end_as_failure(void) __attribute__((noreturn));
 
 /* A time in s from the environment; without a positive one, `otherwise`. */
 double seconds_of(const char *variable, double otherwise);

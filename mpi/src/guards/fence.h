@@ -22,4 +22,7 @@ void stop_watching(void);
 /* Kills the process at a place, if it is of this host and still runs. */
 void fence(int place);
 
+/* The same for all others of this host that still run some seconds from now, whatever becomes of this process. */
+void fence_others(int seconds);
+
 #endif

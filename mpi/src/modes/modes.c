@@ -216,7 +216,8 @@ static int read_key(MPI_Info info, const char *const *keys, int key_count, const
                 return at;
         if (names == range_names && strcmp(value, "global") == 0)
             return RANGE_UNIVERSE;
-        say("%s: `%s` is none of %s, %s, %s", keys[key], value, names[0], names[1], names[2]);
+        say("%s: `%s` is none of %s, %s, %s%s", keys[key], value, names[0], names[1], names[2],
+            names == range_names ? " (or global, the same)" : "");
         return -1;
     }
     return otherwise;

@@ -101,6 +101,15 @@ static void make_side(struct repair *repair)
     repair->stage = SIDING;
 }
 
+static void tell_of_lost_ranks(MPI_Comm ranks)
+{
+    int size;
+    if (!has_lost_ranks() || own_rank() != 0)
+        return;
+    PMPI_Comm_size(ranks, &size);
+    say("no spare is left: the job goes on with %d of %d ranks", size, first_count());
+}
+
 static void end_repair(struct repair *repair)
 {
     *repair->side = repair->build.made;
@@ -115,6 +124,8 @@ static void end_repair(struct repair *repair)
     if (repair->ranks != MPI_COMM_NULL)
         adopt_modes(repair->ranks, modes_in(repair->votes));
     count_agreements(repair->ranks);
+    if (repair->tell)
+        tell_of_lost_ranks(repair->ranks);
     if (repair->tell || first_dead() >= 0)
         note_event("repaired", 1e3 * (wall_s() - repair->begin));
 }

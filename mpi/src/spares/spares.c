@@ -27,8 +27,9 @@
 #include <unistd.h>
 
 static struct {
-    bool running; /* from RF_Init to RF_End */
-    bool stop_when_exhausted;
+    bool running;   /* from RF_Init to RF_End */
+    bool repairing; /* a request of RF_Comm_irepair is under way */
+    bool stop_when_exhausted, is_exhausted;
     MPI_Comm pool, gate, side, ranks;
 } job = {
     .pool = MPI_COMM_NULL, .gate = MPI_COMM_NULL, .side = MPI_COMM_NULL, .ranks = MPI_COMM_NULL};
@@ -48,6 +49,21 @@ bool may_call(const char *call, MPI_Comm comm)
     return job.running && comm != MPI_COMM_NULL && comm == job.ranks;
 }
 
+/* The same for calls that repair or end the job. */
+static bool may_repair(const char *call, MPI_Comm comm)
+{
+    if (may_call(call, comm) && job.repairing)
+        refuse(call, "a request of RF_Comm_irepair is under way: wait for it first");
+    return job.running && comm != MPI_COMM_NULL && comm == job.ranks && !job.repairing;
+}
+
+/* What a repair with this outcome has made of the job. */
+static void take_repair(const struct repair *repair, int code)
+{
+    job.ranks = repair->ranks;
+    job.is_exhausted = code == RF_ERR_NO_SPARE;
+}
+
 static int finish_repair(struct repair *repair, MPI_Comm *ranks)
 {
     int code;
@@ -55,7 +71,8 @@ static int finish_repair(struct repair *repair, MPI_Comm *ranks)
     while (!advance_repair(repair, &code))
         advance_works();
     end_step();
-    *ranks = job.ranks = repair->ranks;
+    take_repair(repair, code);
+    *ranks = job.ranks;
     return code;
 }
 
@@ -122,17 +139,31 @@ static int join(int spares, MPI_Comm *comm)
     return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
 }
 
+/* Why there is no job to begin; NULL: there may be one. */
+static const char *why_not_begin(const MPI_Comm *comm)
+{
+    int begun = 0, ended = 0;
+    PMPI_Initialized(&begun);
+    PMPI_Finalized(&ended);
+    if (!comm)
+        return "there is no place for the communicator (NULL)";
+    if (!begun || ended)
+        return "it comes after MPI_Init and before MPI_Finalize";
+    return job.running ? "the job has begun already" : NULL;
+}
+
 RF_API int RF_Init(int spares, MPI_Comm *comm)
 {
+    const char *why_not = why_not_begin(comm);
+    if (why_not)
+        return refuse("RF_Init", why_not);
     *comm = MPI_COMM_NULL;
     if (!rf.ready || !can_build())
         return RF_ERR_UNPROTECTED;
     const char *exhausted = getenv("RUNFLAT_ON_EXHAUSTED");
     job.stop_when_exhausted = exhausted && strcmp(exhausted, "stop") == 0;
-    if (place_of_newcomer() >= 0 && !job.running)
+    if (place_of_newcomer() >= 0)
         return join(spares, comm);
-    if (job.running)
-        return refuse("RF_Init", "the job has begun already");
     if (spares < RF_SPARES_FROM_LAUNCH || spares >= rf.size)
         return refuse("RF_Init",
                       "there are not more processes than spares, or fewer than no spares");
@@ -157,7 +188,10 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
 
 RF_API int RF_Repair(MPI_Comm *comm)
 {
-    if (!may_call("RF_Repair", *comm))
+    /* After RF_Comm_irepair. */
+    if (job.running && *comm == MPI_COMM_NULL && job.ranks == MPI_COMM_NULL)
+        return job.is_exhausted ? RF_ERR_NO_SPARE : sleep_as_spare(comm);
+    if (!may_repair("RF_Repair", *comm))
         return RF_ERR_ARGUMENT;
     give_up_checkpoint();
     int code = repair(comm);
@@ -167,7 +201,7 @@ RF_API int RF_Repair(MPI_Comm *comm)
 RF_API int RF_Refill(MPI_Comm *comm)
 {
     struct repair repair;
-    if (!may_call("RF_Refill", *comm))
+    if (!may_repair("RF_Refill", *comm))
         return RF_ERR_ARGUMENT;
     if (!has_policy())
         return refuse("RF_Refill", "the job has begun without spares");
@@ -220,7 +254,9 @@ static bool advance(struct work *work)
     int code;
     if (!advance_repair(&own->repair, &code))
         return false;
-    *own->ranks = job.ranks = own->repair.ranks;
+    take_repair(&own->repair, code);
+    *own->ranks = job.ranks;
+    job.repairing = false;
     return true;
 }
 
@@ -228,7 +264,7 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
 {
     *repaired = MPI_COMM_NULL;
     *request = MPI_REQUEST_NULL;
-    if (!may_call("RF_Comm_irepair", comm))
+    if (!may_repair("RF_Comm_irepair", comm))
         return RF_ERR_ARGUMENT;
     struct repairing *own = calloc(1, sizeof *own);
     if (!own)
@@ -238,6 +274,7 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
     give_up_checkpoint();
     begin_repair(&own->repair, &job.pool, &job.gate, &job.side, comm, job.stop_when_exhausted,
                  job.running);
+    job.repairing = true;
     *request = start_work(&own->work);
     return MPI_SUCCESS;
 }
@@ -259,7 +296,7 @@ RF_API int RF_Shape(void)
 
 RF_API int RF_End(MPI_Comm *comm)
 {
-    if (!may_call("RF_End", *comm))
+    if (!may_repair("RF_End", *comm))
         return RF_ERR_ARGUMENT;
     finish_checkpoint();
     int code = agree_on_outcome(*comm, MPI_SUCCESS);

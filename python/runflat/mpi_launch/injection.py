@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from runflat.mpi_launch.error import MpiError
+from runflat.mpi_launch.events import Event
 
 PHASES = ("checkpoint", "shrink", "agree", "repair", "restore", "join", "finalize")
 """Phases that the library knows."""
@@ -123,3 +124,13 @@ def _seconds(text: str) -> float | None:
     except ValueError:
         return None
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def missed(planned: Sequence[Injection], events: Sequence[Event]) -> list[str]:
+    """Tell of failures on request that have not come."""
+    came = {one.rank for one in events if one.event in ("killed", "stopped")}
+    return [
+        f"nothing came of {one}: rank {one.rank} had ended by then, or never came there"
+        for one in planned
+        if one.rank not in came
+    ]

@@ -24,6 +24,9 @@ DONE, FINDING, LIMIT = 0, 1, 124
 ON_PURPOSE = ("killed", "stopped")
 REPORTS = ("failure_detected", "fenced")
 
+GAVE_UP = {"step_limit": "gave up", "exited": "exited"}
+"""Ends that a rank came to by itself, and how they are called."""
+
 REPAIRS = {"repaired": "recovered", "shrink": "shrunk"}
 """What ends a recovery: a repair, or where there is none, a shrink; and how it is called."""
 
@@ -39,7 +42,7 @@ class Failure:
     at : float
         When, in seconds since the epoch: the kill, or where nothing noted it, the first report.
     how : str
-        `killed`, `stopped`, `gave up`, or `failed` where it is not known.
+        `killed`, `stopped`, `gave up`, `exited` (with a status, before MPI_Finalize), or `failed` where it is not known.
     detected_ms : (float, float) or None
         From then to the first and the last report of another rank; None if none reported it, or the failure's time is not known.
     repaired_ms : float or None
@@ -113,6 +116,9 @@ def judge(world_size: int, attempt: Attempt, events: Sequence[Event]) -> Verdict
 
 def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list[str]:
     finalized = {one.rank for one in events if one.event == "finalized"}
+    aborted = sorted(
+        {one.rank for one in events if one.event == "aborted" and one.rank is not None}
+    )
     excused = {one.rank for one in events if one.event in ON_PURPOSE}
     excused |= {
         one.of
@@ -124,6 +130,9 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
     # Of jobs that have started processes anew mpirun says now and then that one was killed, which is known.
     known = attempt.status == 128 + signal.SIGKILL and excused
     reasons = [] if attempt.status == 0 or known else [ended]
+    if aborted:
+        which = f"rank {aborted[0]}" if len(aborted) == 1 else f"ranks {ranges(aborted)}"
+        reasons.insert(0, f"{which} ended the job (MPI_Abort, or an error that is fatal)")
     all_the_same = f"; {ended} all the same" if attempt.status == 0 else ""
     if not any(one.rank is not None for one in events) and attempt.limit_s is not None:
         reasons.append("no rank had come through MPI_Init by then")
@@ -158,8 +167,8 @@ def find_failures(events: Sequence[Event]) -> list[Failure]:
     """Find who failed, by time of failure."""
     known: dict[int, tuple[float, str, bool]] = {}
     for one in events:
-        if one.rank is not None and one.event in (*ON_PURPOSE, "step_limit"):
-            how = "gave up" if one.event == "step_limit" else one.event
+        if one.rank is not None and one.event in (*ON_PURPOSE, *GAVE_UP):
+            how = GAVE_UP.get(one.event, one.event)
             known.setdefault(one.rank, (one.t, how, True))
     for one in events:
         if one.event in REPORTS and one.of is not None and one.of != one.rank:

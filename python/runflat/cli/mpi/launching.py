@@ -18,7 +18,7 @@ import click
 from runflat.mpi_launch import attempt as attempts
 from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.events import merged, read_events
-from runflat.mpi_launch.injection import NodeKill
+from runflat.mpi_launch.injection import NodeKill, missed
 from runflat.mpi_launch.library import (
     LIBRARY,
     build,
@@ -82,7 +82,8 @@ class Launch:
         attempt = attempts.run(line.words, events, limit_s=self.limit, kills=nodes, output=output)
         noted = merged([*attempt.events, *read_events(events)])
         verdict = judge(job.world_size, attempt, noted)
-        for sentence in (*summary(verdict), *verdict.reasons):
+        unmet = missed((*job.kills, *job.stops), noted)
+        for sentence in (*summary(verdict), *unmet, *verdict.reasons):
             click.echo(f"runflat: {sentence}", err=True)
         if verdict.outcome == "recovered":
             click.echo("runflat: the others came to their end", err=True)
