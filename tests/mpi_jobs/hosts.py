@@ -73,9 +73,15 @@ class Hosts:
 
 
 def make_hosts(
-    folder: Path, count: int, slots: int, *, within: tuple[str, ...] = (), enter: str = ""
+    folder: Path,
+    count: int,
+    slots: int,
+    *,
+    within: tuple[str, ...] = (),
+    enter: str = "",
+    name: str = "fake",
 ) -> Hosts:
-    """Make hosts; `enter` stands before what runs on a host, whose name is in the variable `host`.
+    """Make hosts, called by the name and a letter; `enter` stands before what runs on a host, whose name is in the variable `host`.
 
     Raises
     ------
@@ -89,7 +95,7 @@ def make_hosts(
     ):
         raise Missing("unshare --uts: not installed or not allowed")
     folder.mkdir(parents=True, exist_ok=True)
-    made = Hosts(folder, tuple(f"fake{letter}" for letter in "ABCDEFGH"[:count]), slots, within)
+    made = Hosts(folder, tuple(f"{name}{letter}" for letter in "ABCDEFGH"[:count]), slots, within)
     made.hostfile.write_text(
         "".join(f"{name} slots={slots}\n" for name in made.names), encoding="utf-8"
     )
