@@ -59,7 +59,7 @@ def test_a_lost_host_leaves_nothing_in_memory(parts: Parts, tmp_path: Path) -> N
     )
     assert ended.ranks("killed") == {2, 3}
     assert ended.status == 0, ended
-    assert not list(Path("/dev/shm").glob("*gone*"))
+    assert not list(Path("/dev/shm").rglob("*gone*"))
 
 
 def test_without_room_for_the_ranks_it_says_so(parts: Parts, hosts: Hosts) -> None:
