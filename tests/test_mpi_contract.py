@@ -90,7 +90,6 @@ def test_a_repair_beside_one_that_is_under_way_is_refused(parts: Parts) -> None:
 def test_an_abort_ends_the_job(parts: Parts) -> None:
     ended = run_job(parts, 4, [str(parts.program("tests/misuse.c")), "abort"])
     assert ended.in_time, ended.text
-    assert ended.seconds < 20
     assert ended.status == 3
     assert ended.ranks("aborted") == {0}
     assert not ended.left_behind

@@ -21,12 +21,17 @@ from runflat.mpi_launch.supervise import fit, read_hosts
 STEPS = 800
 
 
-@pytest.fixture
-def hosts(tmp_path: Path) -> Hosts:
+def hosts_called(name: str, folder: Path) -> Hosts:
+    """Make 3 hosts with 2 slots; skip by name where that is not possible."""
     try:
-        return make_hosts(tmp_path / "hosts", count=3, slots=2)
+        return make_hosts(folder / "hosts", count=3, slots=2, name=name)
     except Missing as missing:
         pytest.skip(str(missing))
+
+
+@pytest.fixture
+def hosts(tmp_path: Path) -> Hosts:
+    return hosts_called("fake", tmp_path)
 
 
 def supervised(parts: Parts, hosts: Hosts) -> Ended:
@@ -50,10 +55,7 @@ def test_a_lost_host_costs_the_steps_since_the_last_checkpoint(parts: Parts, hos
 
 
 def test_a_lost_host_leaves_nothing_in_memory(parts: Parts, tmp_path: Path) -> None:
-    try:
-        hosts = make_hosts(tmp_path / "hosts", count=3, slots=2, name="gone")
-    except Missing as missing:
-        pytest.skip(str(missing))
+    hosts = hosts_called("gone", tmp_path)
     ended = run_supervised(
         parts, hosts, "examples/02_spares.c", 4, 2, ["node:goneB@0.8"], STEPS, kept=False
     )

@@ -130,7 +130,7 @@ def missed(planned: Sequence[Injection], events: Sequence[Event]) -> list[str]:
     """Tell of failures on request that have not come."""
     came = {one.rank for one in events if one.event in ("killed", "stopped")}
     return [
-        f"nothing came of {one}: rank {one.rank} had ended by then, or never came there"
+        f"nothing came of {str(one).removesuffix('+0')}: rank {one.rank} had ended by then, or never came there"
         for one in planned
         if one.rank not in came
     ]
