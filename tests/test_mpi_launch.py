@@ -75,7 +75,7 @@ def test_the_line_has_fault_tolerance_the_library_and_what_it_reads(
     policy.touch()
     monkeypatch.setenv("RUNFLAT_POLICY_LIBRARY", str(policy))
     words = line(
-        "-n", "9", "--shape", "4x3", "--torus", "--alloc", "2D(1,1)", "--policy", "hybrid(all)", "--kill", "3@1.5",
+        "-n", "9", "--shape", "4x3", "--torus", "--alloc", "2D(1,1)", "--policy", "hybrid(all)", "--kill", "3@1.5,4@2",
         "--kill", "5@shrink", "--stop", "2@0.25", "--on-exhausted", "stop", "--step-limit", "20", "--events",
         tmp_path / "kept", "true", "-n", "2", "--kill", "a b", parts=["--mpirun-option", "--tag-output --map-by 'node'", *parts],
     )  # fmt: skip
@@ -86,7 +86,7 @@ def test_the_line_has_fault_tolerance_the_library_and_what_it_reads(
     assert exported(words) == {
         "LD_PRELOAD": parts[3], "RUNFLAT_SPARES": "3", "RUNFLAT_SHAPE": "4x3", "RUNFLAT_TORUS": "1",
         "RUNFLAT_ALLOCATION": "2D(1,1)", "RUNFLAT_POLICY": "hybrid(all)", "RUNFLAT_POLICY_LIBRARY": str(policy),
-        "RUNFLAT_KILL": "3@1.5,5@shrink+0", "RUNFLAT_STOP": "2@0.25", "RUNFLAT_ON_EXHAUSTED": "stop",
+        "RUNFLAT_KILL": "3@1.5,4@2,5@shrink+0", "RUNFLAT_STOP": "2@0.25", "RUNFLAT_ON_EXHAUSTED": "stop",
         "RUNFLAT_STEP_LIMIT_S": "20", "RUNFLAT_EVENTS": str(tmp_path / "kept"),
     }  # fmt: skip
     assert not (tmp_path / "kept").exists()

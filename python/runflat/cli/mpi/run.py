@@ -99,14 +99,14 @@ HOST_TIMEOUT_S = 30.0
     "kills",
     multiple=True,
     metavar="RANK@SECONDS",
-    help="Kill a rank: 3@1.5, or in a phase of its recovery: 3@shrink+0.01. A host with its daemon: node:HOST@2, or node-of:3@shrink; its ranks alone: ranks:HOST@2. May be repeated.",
+    help="Kill a rank: 3@1.5, or in a phase of its recovery: 3@shrink+0.01. A host with its daemon: node:HOST@2, or node-of:3@shrink; its ranks alone: ranks:HOST@2. Several: 3@1.5,5@2, or repeat the option.",
 )
 @click.option(
     "--stop",
     "stops",
     multiple=True,
     metavar="RANK@SECONDS",
-    help="Stop a rank (SIGSTOP), so that it hangs. May be repeated.",
+    help="Stop a rank (SIGSTOP), so that it hangs. Several as with --kill.",
 )
 @click.option(
     "--timeline",
@@ -218,11 +218,11 @@ def command(
     Exit status: 0 if mpirun ended with 0 and every rank came to its end, but for ranks that were killed on purpose or whose
     failure the others reported; else 1, and one line says why; 124 if --limit ran out. Nothing of the job is left running.
     """
-    killed = [read_kill(text) for text in kills]
+    killed = [read_kill(text) for text in _each(kills)]
     job = Job(
         words, ranks, spares, shape, allocation, torus, policy, on_exhausted,
         None if hostfile is None else Path(hostfile),
-        [one for one in killed if isinstance(one, Injection)], [read_stop(text) for text in stops],
+        [one for one in killed if isinstance(one, Injection)], [read_stop(text) for text in _each(stops)],
         step_limit, _split(options), parity, watch, refill,
         host_timeout or (HOST_TIMEOUT_S if supervise else None),
     )  # fmt: skip
@@ -254,6 +254,10 @@ def command(
             return launch.status_of(launch.run(job, nodes))
         kept = None if store is None else Path(store).absolute()
         return run_supervised(launch, job, nodes, kept, relaunches)
+
+
+def _each(lists: tuple[str, ...]) -> list[str]:
+    return [one for text in lists for one in text.split(",")]
 
 
 def _split(options: tuple[str, ...]) -> list[str]:
