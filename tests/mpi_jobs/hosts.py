@@ -71,6 +71,12 @@ class Hosts:
         """Let a host start one more daemon, and never another one."""
         (self.folder / f"last-{name}").touch()
 
+    def clear(self) -> None:
+        """Delete the shared memory of Open MPI that killed daemons have left; whoever else has hosts of these names loses theirs."""
+        for name in self.names:
+            for segment in Path("/dev/shm").glob(f"sm_segment.{name}.*"):
+                segment.unlink(missing_ok=True)
+
 
 def make_hosts(
     folder: Path,

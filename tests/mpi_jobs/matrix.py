@@ -9,6 +9,8 @@ Each cell is repeated with kill times drawn from the seed; a cell that fails pri
 from __future__ import annotations
 
 import argparse
+import itertools
+import os
 import sys
 import tempfile
 import time
@@ -49,6 +51,9 @@ PARITY = 4
 
 HOSTED = ("node", "daemon")
 """Who needs several hosts."""
+
+_numbers = itertools.count()
+"""Of cells with hosts: those that run side by side have hosts of different names."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,8 @@ def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
     with tempfile.TemporaryDirectory(prefix="hosts-", dir=parts.folder) as folder:
         hosts = None
         if cell.slots is not None:
-            hosts = make_hosts(Path(folder), -(-cell.world // cell.slots), cell.slots)
+            name = f"cell{os.getpid()}x{next(_numbers)}"
+            hosts = make_hosts(Path(folder), -(-cell.world // cell.slots), cell.slots, name=name)
         if hosts is None or cell.lost is None:
             ended, wrong = _run_in_job(parts, cell, hosts)
         else:
@@ -128,6 +134,8 @@ def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
                 own=cell.words,
             )
             wrong = [f"exit status {ended.status}"] if ended.status else []
+        if hosts is not None:
+            hosts.clear()
     if not ended.in_time:
         wrong.append("it hung")
     if f"{cell.ranks} ranks, {STEPS} steps, largest error 0\n" not in ended.text:
