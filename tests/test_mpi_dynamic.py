@@ -82,6 +82,21 @@ def test_all_of_a_group_are_connected_or_none(parts: Parts, kill: str) -> None:
     assert not ended.crash_words, ended.text
 
 
+@pytest.mark.parametrize(
+    ("what", "word"),
+    [("spawn", "SPAWN"), ("spawns", "SPAWN"), ("connect", "PORT"), ("accept", "PORT")],
+)
+def test_what_cannot_be_had_is_no_failure(parts: Parts, what: str, word: str) -> None:
+    """No such program, nobody at the port: all get the same class, which no repair mends, and go on."""
+    program = [str(parts.program("tests/refused.c")), what]
+    ended = run_job(parts, 4, program, environment={"RUNFLAT_MEET_S": "1"})
+    told = re.findall(rf"rank \d: {word}, a failure: 0, made: 0, 4 go on", ended.text)
+    assert len(told) == 4, ended.text
+    assert ended.in_time
+    assert not ended.left_behind
+    assert not ended.crash_words, ended.text
+
+
 def test_python_jobs_come_together_while_processes_go_on(parts: Parts, tmp_path: Path) -> None:
     pytest.importorskip("mpi4py", reason="mpi4py: not installed")
     (tmp_path / "program.py").write_text(PYTHON, encoding="utf-8")

@@ -125,10 +125,12 @@ def test_checkpoints_beside_the_computation_bring_data_back(
 REFILL = {"RUNFLAT_REFILL": "1"}
 
 
-def test_new_spares_are_started_for_the_dead(parts: Parts) -> None:
+@pytest.mark.parametrize("how", ["linked", "preloaded"])
+def test_new_spares_are_started_for_the_dead(parts: Parts, how: str) -> None:
     """Four die of their own accord, one of them a process that was started later; there is one spare."""
     program = [str(parts.program("examples/07_refill.c")), "200", "4"]
-    ended = run_job(parts, 5, program, spares=1, environment=REFILL, options=["--enable-recovery"])
+    told = REFILL | ({"LD_PRELOAD": str(parts.library)} if how == "preloaded" else {})
+    ended = run_job(parts, 5, program, spares=1, environment=told, options=["--enable-recovery"])
     assert "4 ranks, 200 steps, counted 200\n" in ended.text, ended.text
     assert ended.in_time
     filled = [one["of"] for one in ended.events if one["event"] == "refilled"]
@@ -171,6 +173,19 @@ def test_without_spares_all_stop_alike_if_wanted(parts: Parts) -> None:
     assert ended.ranks("failure_detected") == {0, 2}
     assert ended.ranks("aborted") >= {0}
     assert "largest error" not in ended.text
+
+
+@pytest.mark.parametrize("spares", [1, 4])
+def test_spares_take_over_when_no_rank_is_left(parts: Parts, spares: int) -> None:
+    """All ranks die at once: nobody is left who would wake the spares, and all data is lost."""
+    program = [str(parts.program("examples/02_spares.c")), "100"]
+    ended = run_job(parts, 3 + spares, program, spares=spares, kill="0@0.1,1@0.1,2@0.1")
+    assert f"{min(spares, 3)} ranks, 100 steps, largest error 0" in ended.text, ended.text
+    assert ended.ranks("killed") == {0, 1, 2}
+    assert len(ended.ranks("took_over")) >= min(spares, 3)
+    assert ended.in_time
+    assert not ended.crash_words
+    assert not ended.left_behind
 
 
 def test_a_stopped_process_is_fenced(parts: Parts) -> None:
@@ -276,6 +291,17 @@ def test_uniform_collectives_fail_at_the_same_call_everywhere(
     assert re.search(r"first error at call 51 to 51, class (\d+) to \1: uniform", ended.text), (
         ended.text
     )
+
+
+@pytest.mark.parametrize("mode", ["local", "coll"])
+def test_with_threads_a_death_is_a_failure_too(parts: Parts, mode: str) -> None:
+    """Barriers, of which Open MPI says MPI_ERR_OTHER then."""
+    ended = run_job(parts, 4, [str(parts.program("tests/threads.c")), mode])
+    told = re.findall(r"rank \d: threads 1, class (\d+), a failure: 1", ended.text)
+    assert len(told) == 3, ended.text
+    assert mode == "local" or set(told) in ({"75"}, {"77"}), ended.text
+    assert ended.in_time
+    assert not ended.left_behind
 
 
 def test_collectives_that_are_not_uniform_differ(parts: Parts) -> None:

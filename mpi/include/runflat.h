@@ -59,8 +59,9 @@ enum {
 };
 
 /* Whether a code says that processes have failed, so that RF_Repair is what comes next: MPIX_ERR_PROC_FAILED,
- * MPIX_ERR_PROC_FAILED_PENDING, MPIX_ERR_REVOKED; and MPI_ERR_IN_STATUS, as MPI_Waitall and its kind return it, where the
- * communicator is revoked or has failed processes. Any other error is there again after a repair.
+ * MPIX_ERR_PROC_FAILED_PENDING, MPIX_ERR_REVOKED; and where the communicator is revoked or has failed processes
+ * MPI_ERR_IN_STATUS, as MPI_Waitall and its kind return it, and MPI_ERR_OTHER, MPI_ERR_UNKNOWN, MPI_ERR_INTERN, as Open MPI 5.0
+ * has it with MPI_THREAD_MULTIPLE for barriers that a failure has ended. Any other error is there again after a repair.
  *
  * [in] comm  what the call was made on
  * [in] code  what it returned

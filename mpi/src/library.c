@@ -81,7 +81,7 @@ static bool open_world(void)
 {
     MPI_Errhandler handler = hold_errors(MPI_COMM_WORLD);
     begin_making();
-    bool made = end_making(PMPI_Comm_dup(MPI_COMM_WORLD, &rf.world), rf.world) == MPI_SUCCESS;
+    bool made = end_making(PMPI_Comm_dup(MPI_COMM_WORLD, &rf.world), &rf.world) == MPI_SUCCESS;
     release_errors(MPI_COMM_WORLD, handler, MPI_SUCCESS);
     if (!made)
         return false;

@@ -343,7 +343,7 @@ class Job:
         -------
         int or None
             The version that memory has now; None, at all ranks alike, if there is none yet, or if it went down with all
-            processes that held a rank's part of it: begin with the first values then.
+            processes that held a rank's part of it: begin with the first values then. (Version 0 is one: compare with None.)
         """
         version = ctypes.c_int64()
         code = self._library.RF_Restore(handle_of(self.comm), ctypes.byref(version))
@@ -424,7 +424,8 @@ class Job:
         """Repair what fails in the block; it is left then, and the loop around it begins again.
 
         Other errors, also those of MPI that are no failures of processes, pass through. Calls that complete several requests only say
-        that one of them went wrong (`MPI.ERR_IN_STATUS`): that is a failure where a rank has failed or `comm` is given up.
+        that one of them went wrong (`MPI.ERR_IN_STATUS`), and some calls that something did (`MPI.ERR_OTHER`, `MPI.ERR_UNKNOWN`,
+        `MPI.ERR_INTERN`): that is a failure where a rank has failed or `comm` is given up.
         """
         from mpi4py import MPI
 
@@ -444,15 +445,7 @@ class Job:
             self.repair()
 
     def _is_failure(self, error: MPI.Exception) -> bool:
-        from mpi4py import MPI
-
-        kind = error.Get_error_class()
-        if kind != MPI.ERR_IN_STATUS:
-            return kind in _failures()
-        failed = self.comm.Get_failed()
-        count = failed.Get_size()
-        failed.Free()
-        return count > 0 or self.comm.Is_revoked()
+        return bool(self._library.RF_Is_failure(handle_of(self.comm), error.Get_error_code()))
 
     def _check(self, code: int) -> None:
         if code == self._success:

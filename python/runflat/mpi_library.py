@@ -91,6 +91,7 @@ def library() -> ctypes.CDLL:
     found.RF_Init.argtypes = [ctypes.c_int, handles]
     found.RF_Repair.argtypes = found.RF_Refill.argtypes = found.RF_End.argtypes = [handles]
     found.RF_Comm_irepair.argtypes = [ctypes.c_void_p, handles, handles]
+    found.RF_Is_failure.argtypes = [ctypes.c_void_p, ctypes.c_int]
     found.RF_Protect.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
     found.RF_Checkpoint.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     found.RF_Icheckpoint.argtypes = [ctypes.c_void_p, ctypes.c_int64, handles]

@@ -4,6 +4,17 @@
 
 #include <stdlib.h>
 
+bool has_failures(MPI_Comm comm)
+{
+    MPI_Group failed = MPI_GROUP_EMPTY;
+    int count = 0;
+    if (PMPIX_Comm_get_failed(comm, &failed) == MPI_SUCCESS)
+        PMPI_Group_size(failed, &count);
+    if (failed != MPI_GROUP_EMPTY)
+        PMPI_Group_free(&failed);
+    return count > 0;
+}
+
 int mark_dead(bool *dead)
 {
     MPI_Group failed, all;

@@ -1,10 +1,14 @@
-/* Processes of the world that have failed, as far as MPI knows here. */
+/* Processes that have failed, as far as MPI knows here. */
 #ifndef RUNFLAT_DEATHS_H
 #define RUNFLAT_DEATHS_H
 
+#include <mpi.h>
 #include <stdbool.h>
 
-/* Marks those that have failed in a list by rank of the world; how many. */
+/* Whether a process of a communicator is known to have failed. */
+bool has_failures(MPI_Comm comm);
+
+/* Marks those of the world that have failed in a list by rank; how many. */
 int mark_dead(bool *dead);
 
 /* Notes the failure of the process at a place as an event, once. */

@@ -1,5 +1,6 @@
 #include "guards/young.h"
 
+#include "guards/deaths.h"
 #include "modes/modes.h"
 #include "state.h"
 
@@ -74,14 +75,7 @@ static void add_made(MPI_Comm comm)
  * learned of it earlier than it made this one would wait for ever for those that have not. */
 static void tell_of_earlier_failures(MPI_Comm made)
 {
-    MPI_Group failed;
-    int count = 0;
-    if (PMPIX_Comm_get_failed(made, &failed) != MPI_SUCCESS)
-        return;
-    PMPI_Group_size(failed, &count);
-    if (failed != MPI_GROUP_EMPTY)
-        PMPI_Group_free(&failed);
-    if (count > 0)
+    if (has_failures(made))
         tell(made, true);
 }
 
@@ -123,8 +117,9 @@ void note_made(MPI_Comm made)
     tell_of_earlier_failures(made);
 }
 
-int end_making(int code, MPI_Comm made)
+int end_making(int code, const MPI_Comm *place)
 {
+    MPI_Comm made = place ? *place : MPI_COMM_NULL;
     struct news due[NEWS_MAX];
     pthread_mutex_lock(&lock);
     making--;

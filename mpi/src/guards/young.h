@@ -11,8 +11,9 @@
 /* Before a call that makes a communicator. */
 void begin_making(void);
 
-/* After it: `code` is what it returned, and is returned. */
-int end_making(int code, MPI_Comm made);
+/* After it: `code` is what it returned, and is returned. `made` is where the communicator is by now; NULL: there is none to tell of.
+ * (A place, since a call may stand among the arguments itself.) */
+int end_making(int code, const MPI_Comm *made);
 
 /* In its midst: a communicator is there that MPI has made for itself. */
 void note_made(MPI_Comm made);

@@ -27,6 +27,7 @@
 /* What is asked for; the caller's arrays, which MPI lets it change when the request has ended, are its own. */
 struct wish {
     int (*make)(const struct wish *wish, MPI_Comm comm, MPI_Comm *made);
+    int refusal; /* the class that all get where it cannot be had although nobody has died */
     int root;
     const char *port;
     MPI_Info info;
@@ -52,6 +53,7 @@ struct joining {
     struct fiber *fiber;
     MPI_Request agreement;
     double interrupted_at; /* 0: not */
+    int interrupted_by;    /* class */
     int code, votes;
     enum { WAITING, COPYING, CALLING, AGREEING } stage;
 };
@@ -241,20 +243,28 @@ static void keep_null(void)
 static void end_call(struct joining *own)
 {
     own->code = error_class(own->code);
+    /* What MPI says then is not why. */
+    if (own->code != MPI_SUCCESS && own->interrupted_at > 0)
+        own->code = own->interrupted_by;
+    /* The copy has been revoked by one for whom the call has gone wrong. */
+    else if (own->code == MPIX_ERR_REVOKED)
+        own->code = MPIX_ERR_PROC_FAILED;
     if (own->code != MPI_SUCCESS)
         keep_null();
-    end_making(own->code, own->between);
+    end_making(own->code, &own->between);
     if (own->code != MPI_SUCCESS)
         PMPIX_Comm_revoke(own->copy);
     agree(own);
 }
 
-/* Somebody has died or the partner does not come: what waits in the call is interrupted, by the revoke of the copy and here. */
-static void interrupt_call(struct joining *own)
+/* Somebody has died, or for somebody the call has gone wrong, or the partner does not come: what waits in the call is interrupted, by
+ * the revoke of the copy and here. */
+static void interrupt_call(struct joining *own, int class)
 {
     if (own->interrupted_at == 0) {
         keep_null();
         own->interrupted_at = wall_s();
+        own->interrupted_by = class;
         PMPIX_Comm_revoke(own->copy);
         interrupt_fiber(own->fiber);
     }
@@ -262,19 +272,19 @@ static void interrupt_call(struct joining *own)
         return;
     leave_fiber(own->fiber);
     own->work.kept = true;
-    own->code = MPIX_ERR_PROC_FAILED;
+    own->code = own->interrupted_by;
     end_call(own);
 }
 
 static void take(struct joining *own, int agreed)
 {
-    own->work.code = outcome_of(own->code, agreed, own->votes);
+    own->work.code =
+        agreed == MPI_SUCCESS ? outcome_of(own->code, agreed, own->votes) : MPIX_ERR_PROC_FAILED;
+    if (own->work.code != MPI_SUCCESS && !is_failure(own->work.code))
+        own->work.code = own->wish.refusal;
     /* The other side may have it, and must not wait for this one. */
     if (own->work.code != MPI_SUCCESS && own->between != MPI_COMM_NULL)
         PMPIX_Comm_revoke(own->between);
-    /* Revoked is only the copy. */
-    if (own->work.code == MPIX_ERR_REVOKED)
-        own->work.code = MPIX_ERR_PROC_FAILED;
     /* After a failure MPI may still look at the copy. */
     if (own->work.code != MPI_SUCCESS)
         return;
@@ -306,8 +316,10 @@ static bool advance(struct work *work)
     if (own->stage == CALLING) {
         if (resume_fiber(own->fiber))
             end_call(own);
-        else if (is_revoked(own->copy) || is_overdue(own->fiber) || is_bridge_gone(own))
-            interrupt_call(own);
+        else if (own->interrupted_at > 0 || is_revoked(own->copy) || is_bridge_gone(own))
+            interrupt_call(own, MPIX_ERR_PROC_FAILED);
+        else if (is_overdue(own->fiber))
+            interrupt_call(own, own->wish.refusal);
     }
     if (own->stage != AGREEING)
         return false;
@@ -326,6 +338,7 @@ static int refuse(MPI_Comm comm, int class)
 
 static int post(struct wish wish, MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
 {
+    *request = MPI_REQUEST_NULL;
     if (is_between(comm))
         return refuse(comm, MPI_ERR_COMM);
     if (!rf.ready || !can_build())
@@ -354,6 +367,7 @@ EXPORTED int MPIX_Comm_ispawn(const char *command, char *words[], int count, MPI
                               MPI_Request *request)
 {
     struct wish wish = {.make = make_spawn,
+                        .refusal = MPI_ERR_SPAWN,
                         .command = command,
                         .words = words,
                         .count = count,
@@ -369,6 +383,7 @@ EXPORTED int MPIX_Comm_ispawn_multiple(int kinds, char *commands[], char **words
                                        MPI_Request *request)
 {
     struct wish wish = {.make = make_spawns,
+                        .refusal = MPI_ERR_SPAWN,
                         .kinds = kinds,
                         .commands = commands,
                         .all_words = words,
@@ -382,14 +397,22 @@ EXPORTED int MPIX_Comm_ispawn_multiple(int kinds, char *commands[], char **words
 EXPORTED int MPIX_Comm_iconnect(const char *port, MPI_Info info, int root, MPI_Comm comm,
                                 MPI_Comm *made, MPI_Request *request)
 {
-    return post((struct wish){.make = make_connection, .port = port, .info = info, .root = root},
+    return post((struct wish){.make = make_connection,
+                              .refusal = MPI_ERR_PORT,
+                              .port = port,
+                              .info = info,
+                              .root = root},
                 comm, made, request);
 }
 
 EXPORTED int MPIX_Comm_iaccept(const char *port, MPI_Info info, int root, MPI_Comm comm,
                                MPI_Comm *made, MPI_Request *request)
 {
-    return post((struct wish){.make = make_acceptance, .port = port, .info = info, .root = root},
+    return post((struct wish){.make = make_acceptance,
+                              .refusal = MPI_ERR_PORT,
+                              .port = port,
+                              .info = info,
+                              .root = root},
                 comm, made, request);
 }
 
@@ -445,7 +468,11 @@ int create_between_jobs(MPI_Comm comm, int leader, MPI_Comm between, int other, 
 {
     int rank;
     MPI_Request request;
-    struct wish wish = {.make = make_over_bridge, .root = leader, .other = other, .tag = tag};
+    struct wish wish = {.make = make_over_bridge,
+                        .refusal = MPIX_ERR_PROC_FAILED,
+                        .root = leader,
+                        .other = other,
+                        .tag = tag};
     PMPI_Comm_rank(comm, &rank);
     if (rank == leader)
         wish.bridge = between;

@@ -32,7 +32,7 @@ struct ballot *open_ballot(MPI_Comm comm)
     struct ballot *ballot = calloc(1, sizeof *ballot);
     begin_making();
     int code = PMPI_Comm_dup(comm, &ballot->copy);
-    code = settle_all(comm, end_making(code, ballot->copy));
+    code = settle_all(comm, end_making(code, &ballot->copy));
     if (code != MPI_SUCCESS) {
         free(ballot);
         return NULL;
@@ -121,6 +121,7 @@ int confirm(struct ballot *ballot, int code)
         return MPI_SUCCESS;
     if (code == MPI_SUCCESS)
         code = MPIX_ERR_PROC_FAILED;
+    code = meant_by(ballot->comm, code);
     join(ballot, vote_on(code));
     if (!decide(ballot)) {
         ballot->has_failed = true;

@@ -38,16 +38,16 @@ static int settle_new(MPI_Comm parent, MPI_Errhandler handler, int code, struct 
 }
 
 /* A call by all processes of `comm`. */
-#define CREATION(NAME, PARAMETERS, PARENT, MADE, ...)                                          \
-    EXPORTED int MPI_##NAME PARAMETERS                                                         \
-    {                                                                                          \
-        if (!rf.ready || is_between(PARENT))                                                   \
-            return PMPI_##NAME(__VA_ARGS__);                                                   \
-        MPI_Errhandler handler = hold_errors(PARENT);                                          \
-        *(MADE) = MPI_COMM_NULL;                                                               \
-        begin_making();                                                                        \
-        int code = PMPI_##NAME(__VA_ARGS__);                                                   \
-        return settle_new(PARENT, handler, end_making(code, *(MADE)), modes_of(PARENT), MADE); \
+#define CREATION(NAME, PARAMETERS, PARENT, MADE, ...)                                       \
+    EXPORTED int MPI_##NAME PARAMETERS                                                      \
+    {                                                                                       \
+        if (!rf.ready || is_between(PARENT))                                                \
+            return PMPI_##NAME(__VA_ARGS__);                                                \
+        MPI_Errhandler handler = hold_errors(PARENT);                                       \
+        *(MADE) = MPI_COMM_NULL;                                                            \
+        begin_making();                                                                     \
+        int code = PMPI_##NAME(__VA_ARGS__);                                                \
+        return settle_new(PARENT, handler, end_making(code, MADE), modes_of(PARENT), MADE); \
     }
 
 CREATION(Comm_dup, (MPI_Comm comm, MPI_Comm *made), comm, made, comm, made)
@@ -96,7 +96,7 @@ EXPORTED int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made
     if (code == MPI_SUCCESS) {
         begin_making();
         code = PMPI_Comm_dup_with_info(comm, info, made);
-        end_making(code, *made);
+        end_making(code, made);
     }
     /* The new one goes by this info alone. */
     return settle_new(comm, handler, code, modes, made);
@@ -184,7 +184,7 @@ EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
     begin_step("MPIX_Comm_shrink");
     begin_making();
     int code = PMPIX_Comm_shrink(comm, made), flag = 1;
-    end_making(code, *made);
+    end_making(code, made);
     if (code == MPI_SUCCESS && !is_between(comm))
         PMPIX_Comm_agree(*made, &flag);
     end_step();

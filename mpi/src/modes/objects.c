@@ -3,6 +3,7 @@
  * Each stands on communicators that MPI makes inside the call. They are taken note of as they come: a failure that is told
  * while one is half made is held back, one that was known before ends its collective calls, and they have the error range of the
  * window or file. What reads and writes data is not protected. */
+#include "guards/deaths.h"
 #include "guards/young.h"
 #include "modes/agree.h"
 #include "modes/modes.h"
@@ -70,21 +71,10 @@ EXPORTED int ompi_comm_free(MPI_Comm *gone)
     return next(gone);
 }
 
-static bool has_failed(MPI_Comm comm)
-{
-    MPI_Group failed = MPI_GROUP_EMPTY;
-    int count = 0;
-    if (PMPIX_Comm_get_failed(comm, &failed) == MPI_SUCCESS)
-        PMPI_Group_size(failed, &count);
-    if (failed != MPI_GROUP_EMPTY)
-        PMPI_Group_free(&failed);
-    return count > 0;
-}
-
 /* Whether what is made now may be left in part by a failure. */
 static bool may_be_half_made(void)
 {
-    bool half = being_made && has_failed(rf.world);
+    bool half = being_made && has_failures(rf.world);
     for (int at = 0; being_made && at < being_made->count && !half; at++)
         half = is_revoked(being_made->comm[at]);
     return half;
@@ -181,15 +171,15 @@ static MPI_Errhandler begin_object(MPI_Comm comm, struct inner *inner)
 /* What a call that went `code` is to be taken for: a failure, if any process is known to have failed. */
 static int blamed(MPI_Comm comm, int code)
 {
-    return code == MPI_SUCCESS || is_failure(code) || !has_failed(comm) ? code
-                                                                        : MPIX_ERR_PROC_FAILED;
+    return code == MPI_SUCCESS || is_failure(code) || !has_failures(comm) ? code
+                                                                          : MPIX_ERR_PROC_FAILED;
 }
 
 /* All have it or none. One that others could not make is dropped, not freed: freeing takes all of them. */
 static int end_object(MPI_Comm comm, struct inner *inner, int code)
 {
     being_made = NULL;
-    end_making(code, MPI_COMM_NULL);
+    end_making(code, NULL);
     for (int at = 0; at < inner->count && code != MPI_SUCCESS; at++)
         forget_made(inner->comm[at]);
     return settle_all(comm, blamed(comm, code));

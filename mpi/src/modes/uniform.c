@@ -1,5 +1,6 @@
 #include "modes/uniform.h"
 
+#include "guards/deaths.h"
 #include "modes/agree.h"
 #include "requests/requests.h"
 #include "state.h"
@@ -31,8 +32,20 @@ int outcome_of(int code, int agreed, int votes)
     return agreed != MPI_SUCCESS || !(votes & WENT_WELL) ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS;
 }
 
+int meant_by(MPI_Comm comm, int code)
+{
+    int class = error_class(code);
+    if (class != MPI_ERR_OTHER && class != MPI_ERR_UNKNOWN && class != MPI_ERR_INTERN &&
+        class != MPI_ERR_IN_STATUS)
+        return code;
+    if (is_revoked(comm))
+        return MPIX_ERR_REVOKED;
+    return has_failures(comm) ? MPIX_ERR_PROC_FAILED : code;
+}
+
 int settle_all(MPI_Comm comm, int code)
 {
+    code = meant_by(comm, code);
     int votes = vote_on(code), agreed = agree_unless_revoked(comm, &votes, PATIENCE_S);
     return outcome_of(code, agreed, votes);
 }
@@ -105,6 +118,7 @@ static bool advance(struct work *work)
     if (own->stage == CALLING)
         wait_for_call(own);
     if (own->stage == CALLED && !is_behind(work)) {
+        work->code = meant_by(work->owner, work->code);
         own->votes = vote_on(work->code);
         own->agreed = PMPIX_Comm_iagree(work->owner, &own->votes, &own->agreement);
         own->stage = own->agreed == MPI_SUCCESS ? AGREEING : AGREED;

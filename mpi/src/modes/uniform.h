@@ -6,6 +6,10 @@
 
 #include <mpi.h>
 
+/* What an error of a call on a communicator says. Open MPI 5.0 has MPI_ERR_OTHER and its kind for some calls that a failure has ended
+ * (with MPI_THREAD_MULTIPLE for barriers, nearly always): where processes have failed, or the communicator is revoked, that is a failure. */
+int meant_by(MPI_Comm comm, int code);
+
 /* What all make of a collective call on a communicator that went `code` here. Calls no error handler. */
 int settle_all(MPI_Comm comm, int code);
 

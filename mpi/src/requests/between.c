@@ -219,7 +219,7 @@ static int make_between(MPI_Comm all, MPI_Comm side_comm, MPI_Comm like, const s
     PMPI_Errhandler_free(&handler);
     PMPI_Group_free(&here);
     PMPI_Group_free(&there);
-    return end_making(code, *made);
+    return end_making(code, made);
 }
 
 /* Both sides are known here. */

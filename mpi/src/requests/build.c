@@ -33,7 +33,7 @@ static int begin(struct build *build, MPI_Comm parent, MPI_Group group, uint32_t
         build->step = MPI_REQUEST_NULL;
     if (code == MPI_SUCCESS)
         return MPI_SUCCESS;
-    end_making(MPI_ERR_OTHER, MPI_COMM_NULL);
+    end_making(MPI_ERR_OTHER, NULL);
     return MPI_ERR_OTHER;
 }
 
@@ -78,6 +78,6 @@ bool advance_build(struct build *build, int *code)
         *code = MPI_ERR_OTHER;
     if (*code == MPI_SUCCESS && build->stage != BUILT)
         return false;
-    *code = end_making(error_class(*code), build->made);
+    *code = end_making(error_class(*code), &build->made);
     return true;
 }

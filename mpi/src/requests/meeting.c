@@ -382,7 +382,7 @@ int meet(struct meeting *meeting, int *votes, MPI_Comm *made)
     }
     if (code != MPI_SUCCESS)
         give_up(own->made);
-    end_making(code, own->made);
+    end_making(code, &own->made);
     if (code == MPI_SUCCESS) {
         int now = is_watched_revoked(meeting) ? MPIX_ERR_REVOKED : MPI_SUCCESS;
         *made = own->made;
@@ -406,7 +406,7 @@ void free_numbers(void)
     PMPI_Comm_group(MPI_COMM_SELF, &self);
     begin_making();
     int code = make(&own, NULL, MPI_COMM_WORLD, self);
-    end_making(code, own.made);
+    end_making(code, &own.made);
     PMPI_Group_free(&self);
     if (code == MPI_SUCCESS)
         free_made(&own.made);

@@ -142,6 +142,8 @@ RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request
 {
     if (PMPIX_Comm_ishrink)
         return PMPIX_Comm_ishrink(comm, made, request);
+    *made = MPI_COMM_NULL;
+    *request = MPI_REQUEST_NULL;
     if (!rf.ready || is_between(comm) || !can_build()) {
         PMPI_Comm_call_errhandler(comm, MPI_ERR_UNSUPPORTED_OPERATION);
         return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -152,7 +154,6 @@ RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request
     own->work = (struct work){
         .owner = comm, .advance = advance, .early = true, .step = "MPIX_Comm_ishrink"};
     own->made = made;
-    *made = MPI_COMM_NULL;
     enter_phase("shrink");
     *request = start_work(&own->work);
     advance_works();

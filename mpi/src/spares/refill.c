@@ -91,14 +91,14 @@ static int spawn_one(int place, MPI_Comm *between)
     int code =
         PMPI_Comm_spawn("env", words, 1, info, 0, MPI_COMM_SELF, between, MPI_ERRCODES_IGNORE);
     PMPI_Info_free(&info);
-    return end_making(code, *between);
+    return end_making(code, between);
 }
 
 static int merge(MPI_Comm between, bool newcomer, MPI_Comm *all)
 {
     PMPI_Comm_set_errhandler(between, MPI_ERRORS_RETURN);
     begin_making();
-    int code = end_making(PMPI_Intercomm_merge(between, newcomer, all), *all);
+    int code = end_making(PMPI_Intercomm_merge(between, newcomer, all), all);
     if (code == MPI_SUCCESS)
         PMPI_Comm_set_errhandler(*all, MPI_ERRORS_RETURN);
     return code;
@@ -138,7 +138,7 @@ static int unite(MPI_Comm own, MPI_Comm bridge, bool high, MPI_Comm *all)
     MPI_Comm between = MPI_COMM_NULL;
     begin_making();
     int code = PMPI_Intercomm_create(own, 0, bridge, high ? 0 : 1, TAG, &between);
-    end_making(code, between);
+    end_making(code, &between);
     if (!high)
         code = settle_all(own, code);
     if (code == MPI_SUCCESS)

@@ -13,6 +13,7 @@
 #include "guards/inject.h"
 #include "guards/young.h"
 #include "modes/agree.h"
+#include "modes/uniform.h"
 #include "requests/build.h"
 #include "requests/requests.h"
 #include "runflat.h"
@@ -103,6 +104,26 @@ static int leave(void)
     return code;
 }
 
+/* At a spare: whether no rank is left that would begin the repair. */
+static bool is_deserted(void)
+{
+    MPI_Group failed = MPI_GROUP_EMPTY, pool, spares, ranks, live;
+    int count = 0;
+    if (PMPIX_Comm_get_failed(job.pool, &failed) != MPI_SUCCESS || failed == MPI_GROUP_EMPTY)
+        return false;
+    spares = own_group();
+    PMPI_Comm_group(job.pool, &pool);
+    PMPI_Group_difference(pool, spares, &ranks);
+    PMPI_Group_difference(ranks, failed, &live);
+    PMPI_Group_size(live, &count);
+    for (int at = 0; at < 5; at++) {
+        MPI_Group group = (MPI_Group[]){failed, pool, spares, ranks, live}[at];
+        if (group != MPI_GROUP_EMPTY)
+            PMPI_Group_free(&group);
+    }
+    return count == 0;
+}
+
 /* A spare waits until it takes over a rank, or until the end. */
 static int sleep_as_spare(MPI_Comm *ranks)
 {
@@ -111,6 +132,8 @@ static int sleep_as_spare(MPI_Comm *ranks)
     for (;;) {
         progress();
         bool ends = is_revoked(job.gate);
+        if (!ends && is_deserted())
+            PMPIX_Comm_revoke(job.pool);
         if (ends && leave() == MPI_SUCCESS)
             return MPI_SUCCESS;
         if (ends || is_revoked(job.pool)) {
@@ -225,15 +248,7 @@ RF_API int RF_Refill(MPI_Comm *comm)
 
 RF_API int RF_Is_failure(MPI_Comm comm, int code)
 {
-    MPI_Group failed = MPI_GROUP_EMPTY;
-    int count = 0;
-    if (error_class(code) != MPI_ERR_IN_STATUS || comm == MPI_COMM_NULL)
-        return is_failure(code);
-    if (PMPIX_Comm_get_failed(comm, &failed) == MPI_SUCCESS)
-        PMPI_Group_size(failed, &count);
-    if (failed != MPI_GROUP_EMPTY)
-        PMPI_Group_free(&failed);
-    return count > 0 || is_revoked(comm);
+    return is_failure(comm == MPI_COMM_NULL ? code : meant_by(comm, code));
 }
 
 RF_API int RF_Spares(void)
