@@ -196,10 +196,13 @@ def test_missing_sources_and_cmake_are_named(
     assert "pip install cmake" in answer.err
 
 
-def test_our_own_library_compiles() -> None:
+def test_our_own_library_compiles_and_its_interfaces_are_beside_it(tmp_path: Path) -> None:
     real_mpicc()
     if not (ROOT / "mpi" / "CMakeLists.txt").is_file():
         pytest.skip("mpi/: not in this checkout")
-    answer = run("mpi", "build", "--json")
-    assert answer.status == 0, answer.err
-    assert Path(answer.json["include"], "runflat.h").is_file()
+    for folder in ([], ["-o", tmp_path / "out"]):
+        answer = run("mpi", "build", "--json", *folder)
+        assert answer.status == 0, answer.err
+        for name in ("runflat.h", "runflat.f90"):
+            kept = Path(answer.json["include"], name)
+            assert kept.read_bytes() == (ROOT / "mpi" / "include" / name).read_bytes()

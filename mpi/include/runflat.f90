@@ -22,13 +22,13 @@ module runflat_c
     integer(c_int) function c_irepair(comm, repaired, request) bind(c, name='RF_Comm_irepair')
       import
       type(c_ptr), value :: comm, repaired
-      type(c_ptr), intent(out) :: request
+      type(c_ptr), intent(inout) :: request
     end function
 
     integer(c_int) function c_ishrink(comm, made, request) bind(c, name='MPIX_Comm_ishrink')
       import
       type(c_ptr), value :: comm, made
-      type(c_ptr), intent(out) :: request
+      type(c_ptr), intent(inout) :: request
     end function
 
     integer(c_int) function c_ispawn(command, words, count, info, root, comm, made, codes, request) &
@@ -36,21 +36,21 @@ module runflat_c
       import
       type(c_ptr), value :: command, words, info, comm, made, codes
       integer(c_int), value :: count, root
-      type(c_ptr), intent(out) :: request
+      type(c_ptr), intent(inout) :: request
     end function
 
     integer(c_int) function c_iconnect(port, info, root, comm, made, request) bind(c, name='MPIX_Comm_iconnect')
       import
       type(c_ptr), value :: port, info, comm, made
       integer(c_int), value :: root
-      type(c_ptr), intent(out) :: request
+      type(c_ptr), intent(inout) :: request
     end function
 
     integer(c_int) function c_iaccept(port, info, root, comm, made, request) bind(c, name='MPIX_Comm_iaccept')
       import
       type(c_ptr), value :: port, info, comm, made
       integer(c_int), value :: root
-      type(c_ptr), intent(out) :: request
+      type(c_ptr), intent(inout) :: request
     end function
 
     type(c_ptr) function c_comm(comm) bind(c, name='MPI_Comm_f2c')
@@ -63,9 +63,19 @@ module runflat_c
       integer(c_int), value :: info
     end function
 
+    type(c_ptr) function c_request(request) bind(c, name='MPI_Request_f2c')
+      import
+      integer(c_int), value :: request
+    end function
+
     integer(c_int) function f_request(request) bind(c, name='MPI_Request_c2f')
       import
       type(c_ptr), value :: request
+    end function
+
+    integer(c_int) function c_is_failure(comm, code) bind(c, name='RF_Is_failure_f')
+      import
+      integer(c_int), value :: comm, code
     end function
   end interface
 end module
@@ -74,11 +84,13 @@ module runflat
   use, intrinsic :: iso_c_binding
   use runflat_c
   implicit none
-  private :: c_irepair, c_ishrink, c_ispawn, c_iconnect, c_iaccept, c_comm, c_info, f_request
+  private :: c_irepair, c_ishrink, c_ispawn, c_iconnect, c_iaccept, c_comm, c_info, c_request, f_request, &
+             c_is_failure, NO_REQUEST
 
   integer(c_int), parameter :: RF_ERR_NO_SPARE = -101, RF_ERR_DATA_LOST = -102, RF_ERR_NO_CHECKPOINT = -103, &
                                RF_ERR_UNPROTECTED = -104, RF_ERR_ARGUMENT = -105
   integer(c_int), parameter :: RF_SPARES_FROM_LAUNCH = -1, RF_SAME_SIZE = 0, RF_SMALLER = 1
+  integer(c_int), parameter :: NO_REQUEST = 0 ! Open MPI's MPI_REQUEST_NULL
 
   interface
     integer(c_int) function RF_Init(spares, comm) bind(c, name='RF_Init_f')
@@ -146,12 +158,19 @@ module runflat
 
 contains
 
+  ! Whether a code that a call on comm has returned says that processes have failed: RF_Repair is what comes next then.
+  logical function RF_Is_failure(comm, code)
+    integer(c_int), intent(in) :: comm, code
+    RF_Is_failure = c_is_failure(comm, code) /= 0
+  end function
+
   ! RF_Repair as a request; MPI_COMM_NULL then: give it to RF_Repair, see runflat.h.
   integer(c_int) function RF_Comm_irepair(comm, repaired, request)
     integer(c_int), intent(in) :: comm
     type(c_ptr), target, asynchronous, intent(inout) :: repaired
     integer(c_int), intent(out) :: request
     type(c_ptr) :: own
+    own = c_request(NO_REQUEST)
     RF_Comm_irepair = c_irepair(c_comm(comm), c_loc(repaired), own)
     request = f_request(own)
   end function
@@ -161,6 +180,7 @@ contains
     type(c_ptr), target, asynchronous, intent(inout) :: made
     integer(c_int), intent(out) :: request
     type(c_ptr) :: own
+    own = c_request(NO_REQUEST)
     MPIX_Comm_ishrink = c_ishrink(c_comm(comm), c_loc(made), own)
     request = f_request(own)
   end function
@@ -174,6 +194,7 @@ contains
     integer(c_int), target, asynchronous, intent(inout) :: codes(*)
     integer(c_int), intent(out) :: request
     type(c_ptr) :: own
+    own = c_request(NO_REQUEST)
     MPIX_Comm_ispawn = c_ispawn(c_loc(command), c_loc(words), count, c_info(info), root, c_comm(comm), &
                                 c_loc(made), c_loc(codes), own)
     request = f_request(own)
@@ -185,6 +206,7 @@ contains
     type(c_ptr), target, asynchronous, intent(inout) :: made
     integer(c_int), intent(out) :: request
     type(c_ptr) :: own
+    own = c_request(NO_REQUEST)
     MPIX_Comm_iconnect = c_iconnect(c_loc(port), c_info(info), root, c_comm(comm), c_loc(made), own)
     request = f_request(own)
   end function
@@ -195,6 +217,7 @@ contains
     type(c_ptr), target, asynchronous, intent(inout) :: made
     integer(c_int), intent(out) :: request
     type(c_ptr) :: own
+    own = c_request(NO_REQUEST)
     MPIX_Comm_iaccept = c_iaccept(c_loc(port), c_info(info), root, c_comm(comm), c_loc(made), own)
     request = f_request(own)
   end function

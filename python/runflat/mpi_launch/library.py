@@ -27,6 +27,9 @@ from runflat.mpi_launch.toolchain import Toolchain, find_toolchain
 TARGET = "runflat_mpi"
 LIBRARY = f"lib{TARGET}.so"
 HEADER = "runflat.h"
+MODULE = "runflat.f90"
+"""What Fortran programs compile, beside the header."""
+
 POLICY_LIBRARY = "librunflat_policy.so"
 
 NOT_SOURCES = {"examples", "tests", "__pycache__"}
@@ -47,7 +50,7 @@ class Library:
     path : Path
         `librunflat_mpi.so`.
     include : Path or None
-        Folder of `runflat.h`; None if the sources have no header.
+        Folder of `runflat.h` and `runflat.f90`; None if the sources have no header.
     toolchain : Toolchain
         The MPI it is for.
     log : Path
@@ -192,13 +195,13 @@ def build(
 
 
 def put_into(library: Library, folder: Path) -> Library:
-    """Copy a library and its header into a folder of the user's."""
+    """Copy a library, its header and its Fortran module into a folder of the user's."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _copy(library.path, folder / LIBRARY)
         include = None
         if library.include is not None:
-            _copy(library.include / HEADER, folder / HEADER)
+            _copy_interfaces(library.include, folder)
             include = folder.resolve()
     except OSError as error:
         raise MpiError(f"{folder}: cannot be written: {error.strerror}") from error
@@ -254,9 +257,9 @@ def _compile(toolchain: Toolchain, source: Path, folder: Path, *, debug: bool) -
     made = next(iter(sorted(work.rglob(LIBRARY))), None)
     if made is None:
         raise MpiError(f"{source}: its target {TARGET} makes no {LIBRARY}; the log is {log}")
-    if (header := source / "include" / HEADER).is_file():
+    if (source / "include" / HEADER).is_file():
         (folder / "include").mkdir(exist_ok=True)
-        _copy(header, folder / "include" / HEADER)
+        _copy_interfaces(source / "include", folder / "include")
     _copy(made, folder / LIBRARY)
     shutil.rmtree(work, ignore_errors=True)
 
@@ -305,6 +308,13 @@ def _locked(folder: Path) -> Iterator[None]:
     with (folder / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def _copy_interfaces(source: Path, target: Path) -> None:
+    """Copy what programs are compiled with, as far as it is there."""
+    for name in (HEADER, MODULE):
+        if (source / name).is_file():
+            _copy(source / name, target / name)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -29,7 +29,7 @@ from runflat.mpi_launch.toolchain import find_toolchain
 )  # fmt: skip
 @click.option(
     "-o", "folder", type=click.Path(file_okay=False), metavar="DIR",
-    help="Also copy the library and its header there.",
+    help="Also copy the library, its header and its Fortran module there.",
 )  # fmt: skip
 @click.option("--debug", is_flag=True, help="Without optimisation.")
 @json_option
