@@ -35,6 +35,17 @@ def test_agreements_of_a_program_come_after_earlier_uniform_calls(
 
 
 RF_ERR_ARGUMENT = -105
+MPI_ERR_ARG = 13
+
+
+@pytest.mark.parametrize("parity", ["", "3"])
+def test_versions_that_differ_are_an_error_at_all_ranks(parts: Parts, parity: str) -> None:
+    program = [str(parts.program("tests/misuse.c")), "versions"]
+    ended = run_job(parts, 3, program, environment={"RUNFLAT_PARITY": parity})
+    told = re.findall(r"rank \d: codes (.*), version (.*)", ended.text)
+    assert told == [(f"{RF_ERR_ARGUMENT} {MPI_ERR_ARG} 0 0", "6")] * 3, ended.text
+    said = re.findall(r"RF_I?checkpoint: the version is not the same", ended.text, re.IGNORECASE)
+    assert len(said) == 2, ended.text
 
 
 def test_other_memory_than_at_the_checkpoint_is_an_error_at_all_ranks(parts: Parts) -> None:

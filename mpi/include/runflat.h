@@ -144,7 +144,7 @@ RF_API int RF_Protect(int id, void *memory, size_t bytes);
  *
  * MPI_SUCCESS, or the class of a failure, at all ranks alike. At all alike too, and the version before stays in force: MPI_ERR_NO_MEM,
  * where memory was too little at any rank (the next checkpoint may ask for a repair); MPI_ERR_IO, where files could not be written.
- * RF_ERR_ARGUMENT. */
+ * RF_ERR_ARGUMENT, at all alike where the version is not the same at all. */
 RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version);
 
 /* RF_Checkpoint as a request: the protected memory is copied in this call and may change afterwards, the rest happens beside the
@@ -152,8 +152,8 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version);
  * There is one at a time: the next checkpoint, RF_Restore and RF_End wait for its end, a repair gives it up.
  *
  * [in]  version  as for RF_Checkpoint
- * [out] request  for MPI_Wait, MPI_Test and their kind: MPI_SUCCESS, then the version counts; MPI_ERR_IO at all ranks alike;
- *                or the class of a failure, which others may not have
+ * [out] request  for MPI_Wait, MPI_Test and their kind: MPI_SUCCESS, then the version counts; MPI_ERR_IO or
+ *                MPI_ERR_ARG (not the same version) at all ranks alike; or the class of a failure, which others may not have
  *
  * MPI_SUCCESS; RF_ERR_ARGUMENT; MPI_ERR_NO_MEM; or the class of a failure. */
 RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request);

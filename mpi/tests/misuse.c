@@ -2,6 +2,7 @@
  *
  *     misuse protect       after a failure the ranks protect other memory than before
  *     misuse store         checkpoints, whose files may have no place
+ *     misuse versions      checkpoints of versions that differ, waited for and as requests, and then a good one
  *     misuse absent        a rank dies, one sleeps for ever, the others repair by request
  *     misuse twice         a repair beside one that is under way
  *     misuse abort         rank 0 aborts, and does not look after the others, which wait
@@ -38,6 +39,20 @@ static int run(MPI_Comm *comm, bool protects_other)
         RF_Protect(0, field, protects_other ? 200 : 100);
         code = RF_Restore(*comm, &step);
     }
+}
+
+static void differ_in_versions(MPI_Comm comm, int rank)
+{
+    int64_t restored = -1;
+    MPI_Request request;
+    RF_Protect(0, field, 100);
+    int codes[4] = {RF_Checkpoint(comm, rank == 1 ? 5 : 4)};
+    RF_Icheckpoint(comm, rank == 2 ? 4096 : 1, &request);
+    codes[1] = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    codes[2] = RF_Checkpoint(comm, 6);
+    codes[3] = RF_Restore(comm, &restored);
+    printf("rank %d: codes %d %d %d %d, version %d\n", rank, codes[0], codes[1], codes[2], codes[3],
+           (int)restored);
 }
 
 static void wait_for_absent(MPI_Comm comm, int rank)
@@ -98,6 +113,8 @@ int main(int argc, char **argv)
             wait_for_absent(comm, rank);
         else if (strcmp(argv[1], "twice") == 0)
             repair_twice(&comm);
+        else if (strcmp(argv[1], "versions") == 0)
+            differ_in_versions(comm, rank);
         else if (strcmp(argv[1], "abort") == 0 || strcmp(argv[1], "exit") == 0)
             end_alone(comm, rank, argv[1][0] == 'a');
         else if (strcmp(argv[1], "calls") == 0)

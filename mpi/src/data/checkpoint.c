@@ -23,6 +23,12 @@
 
 #define OLD_VERSION "the version is negative, or not after the last one that counts"
 
+static void refuse_versions(const char *call, const struct ring *ring, int64_t version)
+{
+    if (ring->own == 0)
+        say("%s: the version is not the same at all ranks (%lld here)", call, (long long)version);
+}
+
 /* A version counts. */
 static void commit(const struct ring *ring, int64_t version, double begin)
 {
@@ -65,7 +71,10 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
                : !store_copies(version) ? MPI_ERR_IO
                                         : MPI_SUCCESS;
     }
-    code = agree_on_outcome(comm, code);
+    int own = code;
+    code = agree_on_outcome(comm, code, version);
+    if (own == MPI_SUCCESS && code == RF_ERR_ARGUMENT)
+        refuse_versions("RF_Checkpoint", &ring, version);
     /* After a failure others may know that it is complete: it is kept beside the one before, and RF_Restore finds out. */
     if (code == MPI_SUCCESS)
         commit(&ring, version, begin);
@@ -75,12 +84,17 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
     return code;
 }
 
+/* What ranks say of a version: whether all goes well, and the lowest and the highest that is meant. */
+struct word {
+    int64_t good, low, high;
+};
+
 /* Ranks tell each other that all have theirs: in round k each tells the one 2^k places behind it what it has heard so far. Open
  * MPI's own non-blocking calls print what they think of failures. */
 struct confirmation {
     const struct ring *ring;
     int distance;
-    unsigned char out, in;
+    struct word out, in;
     struct flight flight;
 };
 
@@ -89,33 +103,49 @@ enum { TAG = 32002 };
 static void begin_round(struct confirmation *own)
 {
     const struct ring *ring = own->ring;
-    receive_bytes(&own->flight, &own->in, 1, (ring->own - own->distance + ring->size) % ring->size,
-                  TAG);
-    send_bytes(&own->flight, &own->out, 1, (ring->own + own->distance) % ring->size, TAG);
+    receive_bytes(&own->flight, &own->in, sizeof own->in,
+                  (ring->own - own->distance + ring->size) % ring->size, TAG);
+    send_bytes(&own->flight, &own->out, sizeof own->out, (ring->own + own->distance) % ring->size,
+               TAG);
 }
 
-static void begin_confirmation(struct confirmation *own, const struct ring *ring, bool good)
+static void begin_confirmation(struct confirmation *own, const struct ring *ring, bool good,
+                               int64_t version)
 {
-    *own = (struct confirmation){.ring = ring, .distance = 1, .out = good};
+    *own = (struct confirmation){.ring = ring, .distance = 1, .out = {good, version, version}};
     begin_flight(&own->flight, ring->comm);
     if (ring->size > 1)
         begin_round(own);
 }
 
-/* True: ended, and `good` tells whether all have. */
-static bool advance_confirmation(struct confirmation *own, bool *good)
+/* True: ended, and `out` is what all have said, if the flight is good. */
+static bool advance_confirmation(struct confirmation *own)
 {
+    struct word *all = &own->out, *other = &own->in;
     if (!has_landed(&own->flight))
         return false;
-    *good = own->flight.good && own->out;
     if (!own->flight.good || own->ring->size == 1)
         return true;
-    own->out = *good = *good && own->in;
+    *all = (struct word){all->good && other->good, all->low < other->low ? all->low : other->low,
+                         all->high > other->high ? all->high : other->high};
     own->distance *= 2;
     if (own->distance >= own->ring->size)
         return true;
     begin_round(own);
     return false;
+}
+
+/* What it has come to; without a failure at all ranks alike. */
+static int confirmed(const struct confirmation *own)
+{
+    if (!own->flight.good)
+        return MPIX_ERR_REVOKED;
+    if (!own->out.good)
+        return MPI_ERR_IO;
+    if (own->out.low == own->out.high)
+        return MPI_SUCCESS;
+    refuse_versions("RF_Icheckpoint", own->ring, own->out.low);
+    return MPI_ERR_ARG; /* a request ends with a code of MPI's */
 }
 
 /* A request of RF_Icheckpoint. */
@@ -183,15 +213,13 @@ static bool advance(struct work *work)
     case STORING:
         if (!atomic_load(&own->written))
             return false;
-        begin_confirmation(&own->confirmation, &own->ring, own->good);
+        begin_confirmation(&own->confirmation, &own->ring, own->good, own->version);
         own->stage = CONFIRMING;
         return false;
     case CONFIRMING:
         /* All tell each other whether their files are there: without a failure they know the same. */
-        return advance_confirmation(&own->confirmation, &own->good) &&
-               end_background(own, own->good                       ? MPI_SUCCESS
-                                   : own->confirmation.flight.good ? MPI_ERR_IO
-                                                                   : MPIX_ERR_REVOKED);
+        return advance_confirmation(&own->confirmation) &&
+               end_background(own, confirmed(&own->confirmation));
     }
     return true;
 }

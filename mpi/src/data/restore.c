@@ -221,7 +221,7 @@ static int restore(MPI_Comm comm, const struct ring *ring, int64_t *version)
                         carry(ring->comm, ring->own, last, plan_seconds(ring, all, plan), plan));
         code = !good ? MPIX_ERR_REVOKED : lost ? MPI_SUCCESS : load(own, last);
     }
-    code = agree_on_outcome(comm, code);
+    code = agree_on_outcome(comm, code, 0);
     if (code == MPI_SUCCESS && last >= 0 && !lost) {
         keep_copies(last, own, second_of(ring));
         *version = last_complete = last;

@@ -146,10 +146,32 @@ int agree_unless_other_revoked(MPI_Comm comm, int *flag, MPI_Comm other)
 static const int lasting[] = {MPI_ERR_NO_MEM, MPI_ERR_IO, RF_ERR_ARGUMENT};
 enum { LASTING = sizeof lasting / sizeof *lasting };
 
-int agree_on_outcome(MPI_Comm comm, int code)
+/* Above these the digits of a number, and above them what each is not: of numbers that differ a digit is out in both. */
+enum {
+    DIGITS = 12,
+    NUMBER_AT = 8,
+    INVERSE_AT = NUMBER_AT + DIGITS,
+    ALL_DIGITS = (1 << DIGITS) - 1
+};
+
+static int vote_on_number(int64_t number)
+{
+    unsigned digits = 0;
+    for (uint64_t rest = (uint64_t)number; rest; rest >>= DIGITS)
+        digits ^= rest & ALL_DIGITS;
+    return (int)~((ALL_DIGITS ^ digits) << NUMBER_AT | digits << INVERSE_AT);
+}
+
+static bool is_same_number(int votes)
+{
+    unsigned all = (unsigned)votes;
+    return ((all >> NUMBER_AT ^ all >> INVERSE_AT) & ALL_DIGITS) == ALL_DIGITS;
+}
+
+int agree_on_outcome(MPI_Comm comm, int code, int64_t number)
 {
     enter_phase("agree");
-    int votes = code == MPI_SUCCESS ? ~0 : ~1;
+    int votes = (code == MPI_SUCCESS ? ~0 : ~1) & vote_on_number(number);
     for (int at = 0; at < LASTING; at++)
         if (code == lasting[at])
             votes &= ~(2 << at);
@@ -157,5 +179,7 @@ int agree_on_outcome(MPI_Comm comm, int code)
     for (int at = 0; at < LASTING && agreed == MPI_SUCCESS; at++)
         if (!(votes & 2 << at))
             return lasting[at];
+    if (agreed == MPI_SUCCESS && votes & 1 && !is_same_number(votes))
+        return RF_ERR_ARGUMENT;
     return agreed == MPI_SUCCESS && !(votes & 1) ? MPIX_ERR_REVOKED : agreed;
 }

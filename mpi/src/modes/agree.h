@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* How long a result may still come after a revoke, in s: where others have it already, it is on its way. */
 #define PATIENCE_S 0.2
@@ -21,8 +22,8 @@ int agree_unless_other_revoked(MPI_Comm comm, int *flag, MPI_Comm other);
 
 /* What became of a step of all ranks, whose `code` is MPI_SUCCESS, the class of a failure, or an error that a repair does not mend
  * (MPI_ERR_NO_MEM, MPI_ERR_IO, RF_ERR_ARGUMENT): MPI_SUCCESS, such an error of any rank, or the class of a failure, at all alike.
- * Interrupted by a revoke. */
-int agree_on_outcome(MPI_Comm comm, int code);
+ * RF_ERR_ARGUMENT too if `number` is not the same at all. Interrupted by a revoke. */
+int agree_on_outcome(MPI_Comm comm, int code, int64_t number);
 
 /* Agreements on the communicator of the job are counted, so that after a failure none stays pending: since each begins when
  * the one before has ended, processes differ by one at the most. */

@@ -314,7 +314,7 @@ RF_API int RF_End(MPI_Comm *comm)
     if (!may_repair("RF_End", *comm))
         return RF_ERR_ARGUMENT;
     finish_checkpoint();
-    int code = agree_on_outcome(*comm, MPI_SUCCESS);
+    int code = agree_on_outcome(*comm, MPI_SUCCESS, 0);
     if (code == MPI_SUCCESS) {
         begin_step("RF_End");
         code = leave();
