@@ -106,8 +106,9 @@ def test_an_abort_ends_the_job(parts: Parts) -> None:
     assert not ended.left_behind
 
 
-def test_a_rank_that_ends_with_a_status_has_failed(parts: Parts) -> None:
-    ended = run_job(parts, 3, [str(parts.program("tests/misuse.c")), "exit"])
+@pytest.mark.parametrize("how", ["exit", "_exit"])
+def test_a_rank_that_ends_with_a_status_has_failed(parts: Parts, how: str) -> None:
+    ended = run_job(parts, 3, [str(parts.program("tests/misuse.c")), how])
     assert ended.in_time, ended.text
     assert "ended with status 3 before MPI_Finalize" in ended.text
     assert len(re.findall(r"rank [12]: barrier (?:75|77)\n", ended.text)) == 2, ended.text

@@ -6,7 +6,7 @@
  *     misuse absent        a rank dies, one sleeps for ever, the others repair by request
  *     misuse twice         a repair beside one that is under way
  *     misuse abort         rank 0 aborts, and does not look after the others, which wait
- *     misuse exit          rank 0 ends with a status and without MPI_Finalize
+ *     misuse exit|_exit    rank 0 ends with a status and without MPI_Finalize
  *     misuse calls         calls at a wrong moment or on a wrong communicator */
 #include <mpi.h>
 #include <runflat.h>
@@ -81,11 +81,13 @@ static void repair_twice(MPI_Comm *comm)
     *comm = repaired;
 }
 
-static void end_alone(MPI_Comm comm, int rank, bool aborts)
+static void end_alone(MPI_Comm comm, int rank, const char *how)
 {
     MPI_Barrier(comm);
-    if (rank == 0 && aborts)
+    if (rank == 0 && strcmp(how, "abort") == 0)
         MPI_Abort(MPI_COMM_WORLD, 3);
+    if (rank == 0 && strcmp(how, "_exit") == 0)
+        _exit(3);
     if (rank == 0)
         exit(3);
     int class, code = MPI_Barrier(comm);
@@ -115,15 +117,15 @@ int main(int argc, char **argv)
             repair_twice(&comm);
         else if (strcmp(argv[1], "versions") == 0)
             differ_in_versions(comm, rank);
-        else if (strcmp(argv[1], "abort") == 0 || strcmp(argv[1], "exit") == 0)
-            end_alone(comm, rank, argv[1][0] == 'a');
+        else if (strcmp(argv[1], "abort") == 0 || strstr(argv[1], "exit"))
+            end_alone(comm, rank, argv[1]);
         else if (strcmp(argv[1], "calls") == 0)
             printf("world: %d, negative: %d\n", RF_Checkpoint(MPI_COMM_WORLD, 1),
                    RF_Checkpoint(comm, -7));
         else
             printf("rank %d: code %d\n", rank, code = run(&comm, argv[1][0] == 'p'));
         fflush(stdout);
-        if (strcmp(argv[1], "exit") != 0)
+        if (!strstr(argv[1], "exit"))
             RF_End(&comm);
     }
     MPI_Finalize();

@@ -11,6 +11,9 @@ void abort_soon(int status);
 /* Ends the process so that the launcher tells the others, which it does not for one that ends with a status of its own. */
 void end_as_failure(void) __attribute__((noreturn));
 
+/* Ends the process, whatever the C library and this one do at an end. */
+void end_at_once(int status) __attribute__((noreturn));
+
 /* A time in s from the environment; without a positive one, `otherwise`. */
 double seconds_of(const char *variable, double otherwise);
 

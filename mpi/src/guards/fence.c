@@ -183,7 +183,7 @@ static void end_in_child(const int *handles, int count, int seconds)
     }
     for (int at = 0; at < count; at++)
         syscall(SYS_pidfd_send_signal, handles[at], SIGKILL, NULL, 0);
-    _exit(0);
+    end_at_once(0);
 }
 
 void fence_others(int seconds)

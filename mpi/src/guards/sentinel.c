@@ -1,5 +1,6 @@
 #include "guards/sentinel.h"
 
+#include "guards/bounded.h"
 #include "state.h"
 
 #include <fcntl.h>
@@ -71,7 +72,7 @@ void start_sentinel(uint64_t started, double allowed_s)
     if (child == 0) {
         leave_files(pipe_ends[1]);
         execve("/bin/sh", words, environment);
-        _exit(127);
+        end_at_once(127);
     }
     if (child > 0) {
         close(pipe_ends[1]);

@@ -154,7 +154,7 @@ static int join(int spares, MPI_Comm *comm)
     begin_step("RF_Init");
     if (!join_pool(spares, &job.pool) || refill(&job.pool) != MPI_SUCCESS)
         /* The others go on without it. */
-        _exit(0);
+        end_at_once(0);
     end_step();
     begin_joining(&repair, &job.pool, &job.gate, &job.side, job.stop_when_exhausted);
     int code = finish_repair(&repair, comm);
