@@ -23,7 +23,8 @@ def test_a_copy_has_what_the_communicator_had_at_the_call(parts: Parts) -> None:
 @pytest.mark.parametrize("count", ["1", "8"])
 @pytest.mark.parametrize("kill", ["2@0.05", "0@0.08", "1@0.06,3@0.061"])
 def test_all_have_a_copy_or_none(parts: Parts, count: str, kill: str) -> None:
-    ended = run_job(parts, 6, [str(parts.program("tests/duplicate.c")), count], kill=kill)
+    program = [str(parts.program("tests/duplicate.c")), count, "rounds"]
+    ended = run_job(parts, 6, program, kill=kill)
     told = re.findall(r"rank \d+: (\d+) made, (\d+) left", ended.text)
     live = 6 - len(ended.ranks("killed"))
     assert len(ended.ranks("killed")) == len(kill.split(","))
