@@ -101,11 +101,13 @@ impl<const Q: usize> GridLoad<Q> {
     /// See [`PairLoad::move_rank`](super::PairLoad::move_rank).
     #[inline]
     pub(super) fn slide(&mut self, from: Place, to: Place, partners: &[Place], ends: [bool; 2]) {
-        let chain = &mut self.chain;
-        // Most ranks move on by one, as the one before.
+        let chain = &self.chain;
+        let off_line = !self.routes.lanes[chain.course.dimension];
+        // Most ranks move on by one, as the one before. From the end of one line to the begin of another can be the same pace.
         if to == chain.last
             && to.wrapping_sub(from) == chain.pace
             && from != to
+            && (from ^ to) & off_line == 0
             && (partners.len(), ends) == (chain.stretches.len(), chain.course.ends)
         {
             self.go_on(from, to, partners);

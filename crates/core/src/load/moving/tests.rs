@@ -109,3 +109,25 @@ proptest! {
         }
     }
 }
+
+/// On a line of two nodes, from one line's end to another's begin is as far as from one node of a line to the next.
+#[test]
+fn a_rank_that_comes_from_another_line_at_the_same_pace_is_not_on_this_one() {
+    let grid = Grid::wrapped(&[2, 4], |_| false).unwrap();
+    let mut nodes: Vec<_> = [6, 5, 0].map(NodeId).to_vec();
+    let messages =
+        (0..2).map(|source| Message { source: Rank(source), target: Rank(2), size: Bytes(1) });
+    let partners = Arc::new(Partners::new(&Traffic { ranks: 3, messages: messages.collect() }));
+    let load = GridLoad::<2>::new(&grid);
+    let mut moving = MovingLoad::new(partners.clone(), load.clone(), &nodes);
+    let moves = [(Rank(0), NodeId(7)), (Rank(1), NodeId(6))];
+    moves.iter().for_each(|&(rank, to)| nodes[rank.index()] = to);
+    moving.relocate(&moves);
+    let anew = MovingLoad::new(partners, load, &nodes);
+    for (node, dimension) in (0..8).map(NodeId).flat_map(|node| [(node, 0), (node, 1)]) {
+        for up in [true, false] {
+            let on = |load: &MovingLoad<GridLoad<2>>| load.load().on(node, dimension, up);
+            assert_eq!(on(&moving), on(&anew), "{node:?} {dimension} {up}");
+        }
+    }
+}
