@@ -167,3 +167,12 @@ def test_programs_that_recover_by_themselves_are_not_called_failed(
     )
     assert said in answer.out, answer
     assert answer.status == 0, answer
+
+
+@pytest.mark.parametrize("how", ["shrink", "request", "copy"])
+def test_what_is_made_after_a_call_that_failed_does_not_wait_for_it(parts: Parts, how: str) -> None:
+    program = [str(parts.program("tests/numbers.c")), how]
+    ended = run_job(parts, 4, program, environment={"RUNFLAT_STEP_LIMIT_S": "10"}, limit_s=20)
+    told = re.findall(r"rank \d: the first fails, the second is made, of 3", ended.text)
+    assert len(told) == 3, ended.text
+    assert ended.in_time

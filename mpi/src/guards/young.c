@@ -1,6 +1,7 @@
 #include "guards/young.h"
 
 #include "guards/deaths.h"
+#include "guards/numbers.h"
 #include "modes/modes.h"
 #include "state.h"
 
@@ -128,6 +129,8 @@ int end_making(int code, const MPI_Comm *place)
     tell_due(due, count);
     if (code == MPI_SUCCESS && made != MPI_COMM_NULL && rf.ready)
         tell_of_earlier_failures(made);
+    if (code != MPI_SUCCESS)
+        free_numbers();
     return code;
 }
 

@@ -239,8 +239,6 @@ static int come_together(MPI_Comm comm, struct meeting *meeting, const struct si
         *made = between;
         note_made_by(between, meeting->key);
         free_made(&all);
-    } else {
-        free_numbers();
     }
     return code;
 }
@@ -331,8 +329,6 @@ static int merge(MPI_Comm comm, int high, const struct side *own, const struct s
             *made = merged;
             note_made_by(merged, meeting.key);
             free_made(&all);
-        } else {
-            free_numbers();
         }
     }
     end_meeting(&meeting);

@@ -237,7 +237,7 @@ struct attempt {
     bool given_up;
 };
 
-/* Waits for a step that went `code` so far; without a meeting, nobody else takes part. */
+/* Waits for a step that went `code` so far. */
 static int finish_step(MPI_Request *step, struct meeting *meeting, int code, bool *given_up)
 {
     int done = code != MPI_SUCCESS || !*step;
@@ -245,7 +245,7 @@ static int finish_step(MPI_Request *step, struct meeting *meeting, int code, boo
         code = PMPI_Test(step, &done, MPI_STATUS_IGNORE);
         if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
             advance_works();
-        if (code != MPI_SUCCESS || done || !meeting || turns % TURNS != 0)
+        if (code != MPI_SUCCESS || done || turns % TURNS != 0)
             continue;
         code = trouble(meeting);
         *given_up = code != MPI_SUCCESS;
@@ -253,11 +253,12 @@ static int finish_step(MPI_Request *step, struct meeting *meeting, int code, boo
     return code;
 }
 
-static int make(struct attempt *own, struct meeting *meeting, MPI_Comm parent, MPI_Group group)
+static int make(struct attempt *own, struct meeting *meeting)
 {
-    int mode = meeting ? meeting->mode : BY_MESSAGES;
+    MPI_Comm parent = meeting->parent;
+    int mode = meeting->mode;
     int code = ompi_comm_set_nb(&own->made, parent, 0, NULL, 0, NULL, NULL, MPI_ERRORS_RETURN,
-                                group, NULL, 0, &own->step);
+                                meeting->group, NULL, 0, &own->step);
     code = finish_step(&own->step, meeting, code, &own->given_up);
     if (code == MPI_SUCCESS) {
         code =
@@ -376,7 +377,7 @@ int meet(struct meeting *meeting, int *votes, MPI_Comm *made)
     begin_making();
     int code = trouble(meeting);
     if (code == MPI_SUCCESS) {
-        code = make(own, meeting, meeting->parent, meeting->group);
+        code = make(own, meeting);
         if (code != MPI_SUCCESS && !own->given_up)
             code = explain(meeting, code);
     }
@@ -392,22 +393,5 @@ int meet(struct meeting *meeting, int *votes, MPI_Comm *made)
     }
     if (!own->given_up)
         free(own);
-    if (code != MPI_SUCCESS)
-        free_numbers();
     return code;
-}
-
-/* Open MPI 5.0 looks for numbers one at a time, and does not begin with another one before that ends; the lowest, this one, may always
- * begin, and ends the others' wait. */
-void free_numbers(void)
-{
-    struct attempt own = {.made = MPI_COMM_NULL};
-    MPI_Group self;
-    PMPI_Comm_group(MPI_COMM_SELF, &self);
-    begin_making();
-    int code = make(&own, NULL, MPI_COMM_WORLD, self);
-    end_making(code, &own.made);
-    PMPI_Group_free(&self);
-    if (code == MPI_SUCCESS)
-        free_made(&own.made);
 }

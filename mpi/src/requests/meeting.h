@@ -66,7 +66,4 @@ int meet(struct meeting *meeting, int *votes, MPI_Comm *made);
 /* Agrees on how what they did together went, on a communicator of all that all have. */
 int settle_meeting(struct meeting *meeting, MPI_Comm all, int code, int *votes);
 
-/* After a call that failed or was given up: others need not wait any more for the number that it was looking for. */
-void free_numbers(void);
-
 #endif
