@@ -29,7 +29,6 @@ def test_all_have_a_copy_or_none(parts: Parts, count: str, kill: str) -> None:
     live = 6 - len(ended.ranks("killed"))
     assert len(ended.ranks("killed")) == len(kill.split(","))
     assert told == [(told[0][0], str(live))] * live, ended.text
-    assert int(told[0][0]) < 400 * int(count), "nobody died in time"
     assert ended.in_time
     assert not ended.left_behind
     assert not ended.crash_words, ended.text

@@ -66,11 +66,11 @@ def test_all_have_a_communicator_or_none(parts: Parts, kind: str, victim: int) -
 # Whoever is not in the group may die: it is made all the same.
 def test_a_group_without_the_dead_is_made(parts: Parts) -> None:
     ended = run_job(
-        parts, RANKS, [str(parts.program("tests/groups.c")), "group", "400"], kill="0@0.05"
+        parts, RANKS, [str(parts.program("tests/groups.c")), "group", "4000"], kill="0@0.05"
     )
     ranks = told(ended.text)
     assert ended.ranks("killed") == {0}
-    assert ranks == dict.fromkeys(range(1, RANKS), (400, 0, 0, 0, RANKS - 1)), ended.text
+    assert ranks == dict.fromkeys(range(1, RANKS), (4000, 0, 0, 0, RANKS - 1)), ended.text
     assert ended.in_time
     assert not ended.left_behind
 

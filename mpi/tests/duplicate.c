@@ -1,6 +1,6 @@
 /* Copies of communicators as requests: what they have, and that all have them or none when processes die.
  *
- *     duplicate COUNT [rounds]     rounds: these alone, where processes die
+ *     duplicate COUNT [rounds]     rounds: these alone, until a process dies
  *
  * Each process prints what its copy of a torus has, then how many of COUNT copies under way at once it got, in rounds until one fails. */
 #include <mpi.h>
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         look_at_copy(rank);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    for (int round = 0, failed = 0; round < ROUNDS && !failed; round++) {
+    for (int round = 0, failed = 0; (argc > 2 || round < ROUNDS) && !failed; round++) {
         for (int at = 0; at < count; at++)
             MPI_Comm_idup(MPI_COMM_WORLD, &copies[at], &requests[at]);
         for (int at = 0; at < count; at++) {
