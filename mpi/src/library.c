@@ -250,11 +250,11 @@ __attribute__((visibility("default"))) int MPI_Finalize(void)
     leave_together();
     rf.ready = false;
     stop_watching();
-    note_event("finalized", -1);
     begin_step("MPI_Finalize");
     /* Open MPI shrinks the world once more in there: news about that communicator need not be told any more. */
     begin_making();
     int code = PMPI_Finalize();
     end_step();
+    note_event("finalized", -1);
     return code;
 }

@@ -29,7 +29,7 @@ from .supervised import run_supervised
 WHO = ("one", "several", "half", "rank0", "node", "daemon")
 """`node`: all ranks of a host at once, while its daemon lives; `daemon`: it dies with them, and the job begins again."""
 
-CALLS = ("pointtopoint", "collective")
+CALLS = ("pointtopoint", "collective", "creation")
 """What a program does nearly all the time, so that who dies at any time dies in it."""
 
 PHASES = (*CALLS, "checkpoint", "restore", "shrink", "agree", "repair", "finalize")
@@ -111,6 +111,8 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
     program, words = random.choice(PROGRAMS), []
     if phase == "collective":
         program, words = COLLECTIVE, random.choice([[], ["uniform"]])
+    if phase == "creation":
+        program, words = COLLECTIVE, ["creation"]
     # Two that die together may be of one group: nothing brings that back, and the program begins again, which is right too.
     parity = random.choice((0, PARITY)) if who != "daemon" else 0
     gone = lost if who == "daemon" else None

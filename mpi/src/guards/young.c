@@ -3,6 +3,7 @@
 #include "guards/deaths.h"
 #include "guards/numbers.h"
 #include "modes/modes.h"
+#include "requests/calls.h"
 #include "state.h"
 
 #include <dlfcn.h>
@@ -84,8 +85,12 @@ static void tell_of_earlier_failures(MPI_Comm made)
 static int take_due(MPI_Comm made, bool good, struct news due[NEWS_MAX])
 {
     int due_count = 0, kept = 0;
-    if (good && made != MPI_COMM_NULL && !is_made(made))
-        add_made(made);
+    if (good && made != MPI_COMM_NULL) {
+        /* Of another one that was there before. */
+        forget_calls(made);
+        if (!is_made(made))
+            add_made(made);
+    }
     /* What was not made is gone. News of others wait for those that make them, if there are any. */
     for (int at = 0; at < held_count; at++) {
         if (good && (held[at].comm == made || making == 0))

@@ -197,7 +197,7 @@ static void agree(struct joining *own)
 /* The copy is there, the same at all. */
 static void begin_call(struct joining *own)
 {
-    const struct modes interrupted = {RANGE_GROUP, UNIFORM_LOCAL};
+    const struct modes interrupted = {RANGE_GROUP, UNIFORM_LOCAL, false};
     int before, now;
     own->copy = own->shrink.made;
     PMPI_Comm_size(own->work.owner, &before);

@@ -1,6 +1,7 @@
 #include "modes/agree.h"
 
 #include "guards/inject.h"
+#include "guards/lasting.h"
 #include "requests/requests.h"
 #include "runflat.h"
 #include "state.h"
@@ -124,6 +125,7 @@ static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s)
         if (wall_s() >= revoked_at + patience_s) {
             if (comm == counted)
                 pending = request;
+            make_last(comm);
             return MPIX_ERR_REVOKED;
         }
     }

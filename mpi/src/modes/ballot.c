@@ -1,5 +1,6 @@
 #include "modes/ballot.h"
 
+#include "guards/lasting.h"
 #include "guards/young.h"
 #include "modes/agree.h"
 #include "modes/uniform.h"
@@ -67,13 +68,19 @@ static void join(struct ballot *ballot, int votes)
     ballot->votes = votes & ~(1 << (SHIFT + before / CALL % REMAINDERS));
     if (votes != NO_TROUBLE)
         PMPIX_Comm_revoke(ballot->copy);
+    make_last(ballot->copy);
     PMPIX_Comm_iagree(ballot->copy, &ballot->votes, &ballot->agreement);
     atomic_store(&ballot->posted, true);
 }
 
+/* Who has gone well through its part of a call is in the barrier, which a revoke of the communicator does not end. */
 void look_at_ballot(struct ballot *ballot)
 {
-    if (!has_joined(ballot) && is_revoked(ballot->copy))
+    if (has_joined(ballot))
+        return;
+    if (is_revoked(ballot->comm))
+        join(ballot, vote_on(MPIX_ERR_REVOKED));
+    else if (is_revoked(ballot->copy))
         join(ballot, NO_TROUBLE);
 }
 

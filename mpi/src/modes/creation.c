@@ -4,6 +4,7 @@
  * it or none: on the communicator that it is made from where all of that take part, else on the new one. */
 #include "guards/bounded.h"
 #include "guards/deaths.h"
+#include "guards/lasting.h"
 #include "guards/young.h"
 #include "jobs/dynamic.h"
 #include "jobs/parting.h"
@@ -87,7 +88,7 @@ CREATION(Dist_graph_create_adjacent,
 
 EXPORTED int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made)
 {
-    struct modes modes = {RANGE_LOCAL, UNIFORM_LOCAL};
+    struct modes modes = {RANGE_LOCAL, UNIFORM_LOCAL, modes_of(comm).of_job};
     if (!rf.ready || is_between(comm))
         return PMPI_Comm_dup_with_info(comm, info, made);
     MPI_Errhandler handler = hold_errors(comm);
@@ -182,6 +183,7 @@ EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
         return PMPIX_Comm_shrink(comm, made);
     let_earlier_works_agree(comm);
     begin_step("MPIX_Comm_shrink");
+    double begin = wall_s();
     begin_making();
     int code = PMPIX_Comm_shrink(comm, made), flag = 1;
     end_making(code, made);
@@ -191,26 +193,31 @@ EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
     if (code == MPI_SUCCESS && !is_between(comm)) {
         tell_of_missing(comm, *made);
         note_deaths();
+        note_event("shrink", 1e3 * (wall_s() - begin));
         change_modes(*made, modes_of(comm));
         note_child(comm, *made);
     }
     return code;
 }
 
+/* A communicator goes away. */
+static void forget(MPI_Comm comm)
+{
+    make_last_if_revoked(comm);
+    drop_modes(comm);
+    forget_made(comm);
+    forget_joined(comm);
+    forget_calls(comm);
+}
+
 EXPORTED int MPI_Comm_free(MPI_Comm *comm)
 {
-    drop_modes(*comm);
-    forget_made(*comm);
-    forget_joined(*comm);
-    forget_calls(*comm);
+    forget(*comm);
     return PMPI_Comm_free(comm);
 }
 
 EXPORTED int MPI_Comm_disconnect(MPI_Comm *comm)
 {
-    drop_modes(*comm);
-    forget_made(*comm);
-    forget_joined(*comm);
-    forget_calls(*comm);
+    forget(*comm);
     return PMPI_Comm_disconnect(comm);
 }

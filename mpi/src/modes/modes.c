@@ -53,7 +53,8 @@ static const struct marked *look_up(MPI_Comm comm)
     pthread_rwlock_rdlock(&lock);
     const struct marked *own = find(comm);
     last.changes = atomic_load(&changes);
-    last.marked = own ? *own : (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL}, NULL, false};
+    last.marked =
+        own ? *own : (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL, false}, NULL, false};
     pthread_rwlock_unlock(&lock);
     return &last.marked;
 }
@@ -65,7 +66,7 @@ struct modes modes_of_marked(MPI_Comm comm)
 
 static void set_modes(MPI_Comm comm, struct modes modes)
 {
-    bool plain = modes.range == RANGE_LOCAL && modes.uniform == UNIFORM_LOCAL;
+    bool plain = modes.range == RANGE_LOCAL && modes.uniform == UNIFORM_LOCAL && !modes.of_job;
     pthread_rwlock_wrlock(&lock);
     struct marked *own = find(comm);
     int count = atomic_load(&marked_count);
@@ -75,7 +76,7 @@ static void set_modes(MPI_Comm comm, struct modes modes)
             marked = realloc(marked, sizeof *marked * (size_t)room);
         }
         own = &marked[count];
-        *own = (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL}, NULL, false};
+        *own = (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL, false}, NULL, false};
         atomic_store(&marked_count, count + 1);
     }
     if (own) {
@@ -165,7 +166,7 @@ void drop_modes(MPI_Comm comm)
     if (atomic_load(&marked_count) == 0)
         return;
     struct ballot *ballot = change_ballot(comm, NULL);
-    set_modes(comm, (struct modes){RANGE_LOCAL, UNIFORM_LOCAL});
+    set_modes(comm, (struct modes){RANGE_LOCAL, UNIFORM_LOCAL, false});
     if (ballot)
         close_ballot(ballot);
 }
@@ -191,13 +192,11 @@ void look_at_ballots(void)
     pthread_rwlock_unlock(&lock);
 }
 
-void each_ranged(bool (*tell)(MPI_Comm comm, enum range range, void *context), void *context)
+void each_marked(void (*tell)(MPI_Comm comm, struct modes modes, void *context), void *context)
 {
     pthread_rwlock_rdlock(&lock);
     for (int at = 0; at < atomic_load(&marked_count); at++)
-        if (marked[at].modes.range != RANGE_LOCAL &&
-            !tell(marked[at].comm, marked[at].modes.range, context))
-            break;
+        tell(marked[at].comm, marked[at].modes, context);
     pthread_rwlock_unlock(&lock);
 }
 
@@ -236,7 +235,8 @@ int read_modes(MPI_Info info, struct modes *modes)
             "failures interrupt nothing");
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
-    *modes = (struct modes){range, uniform};
+    modes->range = range;
+    modes->uniform = uniform;
     return MPI_SUCCESS;
 }
 

@@ -1,4 +1,4 @@
-/* Error range and error uniformity of communicators, set by info keys.
+/* Error range and error uniformity of communicators, set by info keys, and which are interrupted by a repair.
  *
  * Source: Bouteiller and Bosilca 2022, Sections III-A and III-B, Figure 2. */
 #ifndef RUNFLAT_MODES_H
@@ -21,6 +21,8 @@ enum uniform { UNIFORM_LOCAL, UNIFORM_CREATE, UNIFORM_COLL };
 struct modes {
     enum range range;
     enum uniform uniform;
+    bool
+        of_job; /* it is the communicator of the job's ranks, or was made from it: a repair interrupts it */
 };
 
 /* Communicators that have a mode, and those of them whose range is not local. */
@@ -31,7 +33,7 @@ struct modes modes_of_marked(MPI_Comm comm);
 
 static inline struct modes modes_of(MPI_Comm comm)
 {
-    struct modes none = {RANGE_LOCAL, UNIFORM_LOCAL};
+    struct modes none = {RANGE_LOCAL, UNIFORM_LOCAL, false};
     return atomic_load_explicit(&marked_count, memory_order_relaxed) == 0 ? none
                                                                           : modes_of_marked(comm);
 }
@@ -57,8 +59,8 @@ void drop_modes(MPI_Comm comm);
 /* Lets each communicator with a ballot take part in what others have begun. */
 void look_at_ballots(void);
 
-/* Tells of each communicator whose range is not local until `tell` returns false. */
-void each_ranged(bool (*tell)(MPI_Comm comm, enum range range, void *context), void *context);
+/* Tells of each communicator that has a mode. */
+void each_marked(void (*tell)(MPI_Comm comm, struct modes modes, void *context), void *context);
 
 /* Changes modes as the keys of an info object say; a value that there is not is MPI_ERR_INFO_VALUE, a range that this MPI cannot
  * have MPI_ERR_UNSUPPORTED_OPERATION. */

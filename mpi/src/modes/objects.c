@@ -21,7 +21,7 @@ enum { INNER_MAX = 16 };
 
 /* Communicators made inside a call; those beyond the last place are not watched. */
 struct inner {
-    MPI_Comm comm[INNER_MAX];
+    MPI_Comm parent, comm[INNER_MAX];
     int count;
 };
 
@@ -38,6 +38,18 @@ static __thread struct inner *being_made __attribute__((tls_model("initial-exec"
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct object *objects;
 
+/* Whether this process is in a communicator: those left out by MPI_Comm_split make one too, which has nothing to send with, and free it
+ * soon. They have a rank there, but not in its group. */
+static bool is_member(MPI_Comm made)
+{
+    MPI_Group group;
+    int rank = MPI_UNDEFINED;
+    PMPI_Comm_group(made, &group);
+    PMPI_Group_rank(group, &rank);
+    PMPI_Group_free(&group);
+    return rank != MPI_UNDEFINED;
+}
+
 /* Stands before Open MPI's own function of the name: after it, collective calls on the new communicator can be told of failures. */
 EXPORTED int ompi_comm_activate(MPI_Comm *made, MPI_Comm parent, MPI_Comm bridge, const void *first,
                                 const void *second, bool sends, int mode)
@@ -45,11 +57,8 @@ EXPORTED int ompi_comm_activate(MPI_Comm *made, MPI_Comm parent, MPI_Comm bridge
     static int (*next)(MPI_Comm *, MPI_Comm, MPI_Comm, const void *, const void *, bool, int);
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "ompi_comm_activate");
-    int code = next(made, parent, bridge, first, second, sends, mode), rank = MPI_UNDEFINED;
-    if (code == MPI_SUCCESS && being_made)
-        PMPI_Comm_rank(*made, &rank);
-    /* A process that is not in it frees it soon. */
-    if (rank != MPI_UNDEFINED && being_made->count < INNER_MAX) {
+    int code = next(made, parent, bridge, first, second, sends, mode);
+    if (code == MPI_SUCCESS && being_made && being_made->count < INNER_MAX && is_member(*made)) {
         being_made->comm[being_made->count++] = *made;
         note_made(*made);
     }
@@ -74,24 +83,25 @@ EXPORTED int ompi_comm_free(MPI_Comm *gone)
 /* Whether what is made now may be left in part by a failure. */
 static bool may_be_half_made(void)
 {
-    bool half = being_made && has_failures(rf.world);
+    bool half = being_made && (has_failures(rf.world) || is_revoked(being_made->parent));
     for (int at = 0; being_made && at < being_made->count && !half; at++)
         half = is_revoked(being_made->comm[at]);
     return half;
 }
 
-/* When a call fails, MPI frees what is half made, and crashes where a part is not there yet: after a failure it stays as it is. */
-#define KEEPS_HALF_MADE(NAME, TYPE)                             \
-    EXPORTED int NAME(TYPE *object)                             \
-    {                                                           \
-        static int (*next)(TYPE *);                             \
-        if (!next)                                              \
-            *(void **)&next = dlsym(RTLD_NEXT, #NAME);          \
-        return may_be_half_made() ? MPI_SUCCESS : next(object); \
+/* When a call fails, MPI frees what is half made, and crashes where a part is not there yet: it stays as it is. */
+#define KEEPS_HALF_MADE(NAME, TYPE, IS_HALF_MADE)           \
+    EXPORTED int NAME(TYPE *object)                         \
+    {                                                       \
+        static int (*next)(TYPE *);                         \
+        if (!next)                                          \
+            *(void **)&next = dlsym(RTLD_NEXT, #NAME);      \
+        return (IS_HALF_MADE) ? MPI_SUCCESS : next(object); \
     }
 
-KEEPS_HALF_MADE(ompi_osc_rdma_free, struct ompi_win_t)
-KEEPS_HALF_MADE(mca_common_ompio_file_close, void)
+KEEPS_HALF_MADE(ompi_osc_rdma_free, struct ompi_win_t, being_made)
+/* A file that does not open is whole as far as it goes. */
+KEEPS_HALF_MADE(mca_common_ompio_file_close, void, may_be_half_made())
 
 /* The place of an object in the list. */
 static struct object **find(const void *handle)
@@ -103,11 +113,12 @@ static struct object **find(const void *handle)
 }
 
 /* Calls on a window or file are not made uniform. */
-static void change_inner(const struct inner *inner, enum range range)
+static void change_inner(const struct inner *inner, struct modes modes)
 {
+    modes.uniform = UNIFORM_LOCAL;
     for (int at = 0; at < inner->count; at++) {
-        change_modes(inner->comm[at], (struct modes){range, UNIFORM_LOCAL});
-        interrupt_if_hit(inner->comm[at], range);
+        change_modes(inner->comm[at], modes);
+        interrupt_if_hit(inner->comm[at], modes.range);
     }
 }
 
@@ -120,7 +131,7 @@ static void keep(const void *handle, const struct inner *inner, struct modes mod
     *made = (struct object){handle, *inner, modes, objects};
     objects = made;
     pthread_mutex_unlock(&lock);
-    change_inner(inner, modes.range);
+    change_inner(inner, modes);
 }
 
 static void forget(const void *handle)
@@ -141,7 +152,7 @@ static struct modes modes_of_object(const void *handle)
 {
     pthread_mutex_lock(&lock);
     const struct object *own = *find(handle);
-    struct modes modes = own ? own->modes : (struct modes){RANGE_LOCAL, UNIFORM_CREATE};
+    struct modes modes = own ? own->modes : (struct modes){RANGE_LOCAL, UNIFORM_CREATE, false};
     pthread_mutex_unlock(&lock);
     return modes;
 }
@@ -156,23 +167,27 @@ static void change_object(const void *handle, struct modes modes)
         inner = own->inner;
     }
     pthread_mutex_unlock(&lock);
-    change_inner(&inner, modes.range);
+    change_inner(&inner, modes);
 }
 
 /* Begins a call that makes a window or a file. */
 static MPI_Errhandler begin_object(MPI_Comm comm, struct inner *inner)
 {
+    inner->parent = comm;
     inner->count = 0;
     being_made = inner;
     begin_making();
     return hold_errors(comm);
 }
 
-/* What a call that went `code` is to be taken for: a failure, if any process is known to have failed. */
+/* What a call that went `code` is to be taken for: MPI says MPI_ERR_WIN and its kind of failures too. */
 static int blamed(MPI_Comm comm, int code)
 {
-    return code == MPI_SUCCESS || is_failure(code) || !has_failures(comm) ? code
-                                                                          : MPIX_ERR_PROC_FAILED;
+    if (code == MPI_SUCCESS || is_failure(code))
+        return code;
+    if (is_revoked(comm))
+        return MPIX_ERR_REVOKED;
+    return has_failures(comm) ? MPIX_ERR_PROC_FAILED : code;
 }
 
 /* All have it or none. One that others could not make is dropped, not freed: freeing takes all of them. */
@@ -185,24 +200,32 @@ static int end_object(MPI_Comm comm, struct inner *inner, int code)
     return settle_all(comm, blamed(comm, code));
 }
 
+/* What it has from the communicator. */
+static struct modes modes_of_object_on(MPI_Comm comm)
+{
+    struct modes modes = modes_of(comm);
+    modes.uniform = UNIFORM_CREATE;
+    return modes;
+}
+
 /* A call by all processes of `comm` that makes a window. */
-#define WINDOW(NAME, PARAMETERS, ...)                                \
-    EXPORTED int MPI_##NAME PARAMETERS                               \
-    {                                                                \
-        struct inner inner;                                          \
-        struct modes modes = {modes_of(comm).range, UNIFORM_CREATE}; \
-        if (!rf.ready)                                               \
-            return PMPI_##NAME(__VA_ARGS__);                         \
-        MPI_Errhandler handler = begin_object(comm, &inner);         \
-        int code = read_modes(info, &modes);                         \
-        if (code == MPI_SUCCESS)                                     \
-            code = PMPI_##NAME(__VA_ARGS__);                         \
-        code = end_object(comm, &inner, code);                       \
-        if (code == MPI_SUCCESS)                                     \
-            keep(*window, &inner, modes);                            \
-        else                                                         \
-            *window = MPI_WIN_NULL;                                  \
-        return release_errors(comm, handler, code);                  \
+#define WINDOW(NAME, PARAMETERS, ...)                        \
+    EXPORTED int MPI_##NAME PARAMETERS                       \
+    {                                                        \
+        struct inner inner;                                  \
+        struct modes modes = modes_of_object_on(comm);       \
+        if (!rf.ready)                                       \
+            return PMPI_##NAME(__VA_ARGS__);                 \
+        MPI_Errhandler handler = begin_object(comm, &inner); \
+        int code = read_modes(info, &modes);                 \
+        if (code == MPI_SUCCESS)                             \
+            code = PMPI_##NAME(__VA_ARGS__);                 \
+        code = end_object(comm, &inner, code);               \
+        if (code == MPI_SUCCESS)                             \
+            keep(*window, &inner, modes);                    \
+        else                                                 \
+            *window = MPI_WIN_NULL;                          \
+        return release_errors(comm, handler, code);          \
     }
 
 WINDOW(Win_create,
@@ -228,7 +251,7 @@ EXPORTED int MPI_Win_free(MPI_Win *window)
 EXPORTED int MPI_File_open(MPI_Comm comm, const char *name, int how, MPI_Info info, MPI_File *file)
 {
     struct inner inner;
-    struct modes modes = {modes_of(comm).range, UNIFORM_CREATE};
+    struct modes modes = modes_of_object_on(comm);
     if (!rf.ready)
         return PMPI_File_open(comm, name, how, info, file);
     MPI_Errhandler handler = begin_object(comm, &inner);

@@ -87,7 +87,7 @@ static bool is_hit(MPI_Comm comm, enum range range, const struct news *news)
     return has_common(own, news->failed);
 }
 
-static bool interrupt(MPI_Comm comm, enum range range, void *news)
+static void interrupt(MPI_Comm comm, enum range range, const struct news *news)
 {
     int revoked = 0;
     PMPIX_Comm_is_revoked(comm, &revoked);
@@ -95,7 +95,12 @@ static bool interrupt(MPI_Comm comm, enum range range, void *news)
         note_event("interrupted", -1);
         PMPIX_Comm_revoke(comm);
     }
-    return true;
+}
+
+static void interrupt_ranged(MPI_Comm comm, struct modes modes, void *news)
+{
+    if (modes.range != RANGE_LOCAL)
+        interrupt(comm, modes.range, news);
 }
 
 static void tell_of_failures(MPI_Group failed)
@@ -107,7 +112,7 @@ static void tell_of_failures(MPI_Group failed)
     PMPI_Group_difference(failed, known, &unknown);
     if (size_of(unknown) > 0) {
         add_to(&known, unknown);
-        each_ranged(interrupt, &(struct news){failed, true});
+        each_marked(interrupt_ranged, &(struct news){failed, true});
     }
     free_group(&unknown);
     pthread_mutex_unlock(&lock);

@@ -1,6 +1,7 @@
 #include "modes/uniform.h"
 
 #include "guards/deaths.h"
+#include "guards/lasting.h"
 #include "modes/agree.h"
 #include "requests/requests.h"
 #include "state.h"
@@ -22,14 +23,17 @@ int vote_on(int code)
     return votes;
 }
 
-/* An own error that is no failure is told as it is where it happened. */
+/* An own error that is no failure is told as it is where it happened. After a failure it may have come of that, which the process did not
+ * know; if not, it is there again after the repair. */
 int outcome_of(int code, int agreed, int votes)
 {
     if (!(votes & NOT_REVOKED) || agreed == MPIX_ERR_REVOKED)
         return MPIX_ERR_REVOKED;
+    if (agreed != MPI_SUCCESS)
+        return MPIX_ERR_PROC_FAILED;
     if (!(votes & NO_OTHER_ERROR))
         return code != MPI_SUCCESS && !is_failure(code) ? code : MPI_ERR_OTHER;
-    return agreed != MPI_SUCCESS || !(votes & WENT_WELL) ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS;
+    return !(votes & WENT_WELL) ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS;
 }
 
 int meant_by(MPI_Comm comm, int code)
@@ -105,6 +109,7 @@ static void wait_for_agreement(struct settling *own)
         own->stage = AGREED;
     } else if (is_revoked(own->work.owner) && own->revoked_at == 0) {
         own->revoked_at = wall_s();
+        make_last(own->work.owner);
     } else if (own->revoked_at > 0 && wall_s() >= own->revoked_at + PATIENCE_S) {
         own->agreed = MPIX_ERR_REVOKED;
         own->work.kept = true;

@@ -189,7 +189,7 @@ EXPORTED int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
 EXPORTED int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made,
                                      MPI_Request *request)
 {
-    struct modes modes = {RANGE_LOCAL, UNIFORM_LOCAL};
+    struct modes modes = {RANGE_LOCAL, UNIFORM_LOCAL, modes_of(comm).of_job};
     if (!is_ours(comm) || info == MPI_INFO_NULL)
         return PMPI_Comm_idup_with_info(comm, info, made, request);
     int code = read_modes(info, &modes);

@@ -1,5 +1,6 @@
 #include "requests/meeting.h"
 
+#include "guards/lasting.h"
 #include "guards/young.h"
 #include "modes/agree.h"
 #include "modes/uniform.h"
@@ -309,8 +310,10 @@ static int agree(struct meeting *meeting, MPI_Comm all, int *votes, bool *ended)
         class = hear(meeting);
         if (class == MPI_SUCCESS && troubled_s(meeting) > (meeting->in_world ? SURE_S : PATIENCE_S))
             class = meeting->failed ? MPIX_ERR_PROC_FAILED : MPIX_ERR_REVOKED;
-        if (class != MPI_SUCCESS)
+        if (class != MPI_SUCCESS) {
+            make_last(all);
             return class;
+        }
     }
     *ended = true;
     *votes = *agreed;

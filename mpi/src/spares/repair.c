@@ -1,6 +1,7 @@
 #include "spares/repair.h"
 
 #include "guards/inject.h"
+#include "guards/lasting.h"
 #include "guards/young.h"
 #include "modes/agree.h"
 #include "modes/modes.h"
@@ -44,7 +45,8 @@ static struct modes modes_in(int votes)
                                                  : RANGE_LOCAL,
                           !(votes & NO_COLL)     ? UNIFORM_COLL
                           : !(votes & NO_CREATE) ? UNIFORM_CREATE
-                                                 : UNIFORM_LOCAL};
+                                                 : UNIFORM_LOCAL,
+                          .of_job = true};
 }
 
 /* The pool of all that live is there. Processes tell each other who has taken part in which agreement of the ranks. */
@@ -117,9 +119,10 @@ static void end_repair(struct repair *repair)
         free_made(&repair->ranks);
         free_made(repair->side);
     }
-    if (repair->may_free)
+    if (repair->may_free) {
+        make_last(repair->old);
         free_made(&repair->old);
-    else if (repair->old != MPI_COMM_NULL)
+    } else if (repair->old != MPI_COMM_NULL)
         drop_modes(repair->old);
     if (repair->ranks != MPI_COMM_NULL)
         adopt_modes(repair->ranks, modes_in(repair->votes));
@@ -146,6 +149,14 @@ static bool take_built(struct repair *repair)
     }
 }
 
+/* Who waits in a call on a communicator that was made from that of the ranks waits for processes that are in the repair. */
+static void interrupt(MPI_Comm comm, struct modes modes, void *unused)
+{
+    (void)unused;
+    if (modes.of_job && !is_revoked(comm))
+        PMPIX_Comm_revoke(comm);
+}
+
 void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side,
                   MPI_Comm old, bool stop_when_exhausted, bool tell)
 {
@@ -162,6 +173,7 @@ void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Com
         enter_phase("repair");
     if (old != MPI_COMM_NULL)
         PMPIX_Comm_revoke(old);
+    each_marked(interrupt, NULL);
     if (*side != MPI_COMM_NULL)
         PMPIX_Comm_revoke(*side);
     PMPIX_Comm_revoke(*pool);

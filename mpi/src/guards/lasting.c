@@ -1,0 +1,20 @@
+#include "guards/lasting.h"
+
+#include "modes/agree.h"
+#include "modes/uniform.h"
+#include "state.h"
+
+/* A request holds its communicator; a persistent one that is never begun does so to the end. */
+void make_last(MPI_Comm comm)
+{
+    MPI_Request never;
+    MPI_Errhandler handler = hold_errors(comm);
+    PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, 0, comm, &never);
+    release_errors(comm, handler, MPI_SUCCESS);
+}
+
+void make_last_if_revoked(MPI_Comm comm)
+{
+    if (rf.ready && comm != MPI_COMM_NULL && is_revoked(comm))
+        make_last(comm);
+}
