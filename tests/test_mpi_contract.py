@@ -176,3 +176,24 @@ def test_what_is_made_after_a_call_that_failed_does_not_wait_for_it(parts: Parts
     told = re.findall(r"rank \d: the first fails, the second is made, of 3", ended.text)
     assert len(told) == 3, ended.text
     assert ended.in_time
+
+
+# A send may end well: its data had gone before the revoke came.
+@pytest.mark.parametrize("free", [[], ["free"]])
+@pytest.mark.parametrize(
+    ("call", "uniform", "count", "ends"),
+    [
+        ("send", "local", "512", "revoked|success"),
+        ("send", "coll", "100000", "revoked|success"),
+        ("bcast", "coll", "64", "revoked"),
+        ("bcast", "coll", "100000", "revoked"),
+    ],
+)
+def test_a_revoke_ends_calls_of_others(
+    parts: Parts, call: str, uniform: str, count: str, ends: str, free: list[str]
+) -> None:
+    program = [str(parts.program("tests/revoked.c")), call, uniform, count, *free]
+    ended = run_job(parts, 2, program, limit_s=30)
+    assert re.search(rf"the call ended with ({ends})\n", ended.text), ended.text
+    assert ended.in_time
+    assert not ended.crash_words, ended.text

@@ -16,7 +16,7 @@
 enum { EVERY = 10, RANKS_MAX = 64, MODULUS = 1000003, TAG = 7 };
 
 /* Ways to make a communicator. */
-enum { COPY, SPLIT, GROUP, MERGED, TORUS, WINDOW, BY_REQUEST, BY_SHRINK, KINDS };
+enum { COPY, SPLIT, GROUP, MERGED, TORUS, WINDOW, BY_REQUEST, KINDS };
 
 /* Ranks: every second one, from 0 or from 1, or these. */
 enum { ALL = -1, BUT_ONE = -2 };
@@ -112,11 +112,10 @@ static int make_merged(MPI_Comm comm, int rank, int size, MPI_Comm *made)
     return code == MPI_SUCCESS ? MPI_Comm_free(&half) : code;
 }
 
-static int make_and_wait(MPI_Comm comm, bool by_shrink, MPI_Comm *made)
+static int make_by_request(MPI_Comm comm, MPI_Comm *made)
 {
     MPI_Request request;
-    int code =
-        by_shrink ? MPIX_Comm_ishrink(comm, made, &request) : MPI_Comm_idup(comm, made, &request);
+    int code = MPI_Comm_idup(comm, made, &request);
     return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
 }
 
@@ -155,7 +154,7 @@ static int create(MPI_Comm comm, int64_t step, int64_t *given)
     else if (kind == WINDOW)
         code = make_window(comm, &made);
     else
-        code = make_and_wait(comm, kind == BY_SHRINK, &made);
+        code = make_by_request(comm, &made);
     if (code == MPI_SUCCESS)
         code = use(&made, share_of(rank, step), &sum);
     if (code == MPI_SUCCESS && sum != total(size, step, which))

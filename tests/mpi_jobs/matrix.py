@@ -38,8 +38,8 @@ PHASES = (*CALLS, "checkpoint", "restore", "shrink", "agree", "repair", "finaliz
 OF_RANKS = ("checkpoint", "restore", "agree")
 """Phases that sleeping spares do not enter."""
 
-STEPS = 150
-"""Steps of the program: some 0.3 s."""
+STEPS = 220
+"""Steps of the program, of 2 ms each: it goes on longer than until the last death that is drawn."""
 
 PROGRAMS = ("examples/02_spares.c", "examples/06_background.c")
 """Checkpoints that ranks wait for, and checkpoints beside the computation."""

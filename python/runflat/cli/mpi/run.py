@@ -229,7 +229,8 @@ def command(
     if timeline is not None and not Path(timeline).absolute().parent.is_dir():
         raise MpiError(f"{timeline}: there is no folder for it; make it first")
     if hostfile is None and shutil.which(words[0]) is None:
-        raise MpiError(f"there is no program {words[0]!r} (a path to one here begins with ./)")
+        hint = "" if "/" in words[0] else " (a path to one here begins with ./)"
+        raise MpiError(f"there is no program {words[0]!r}{hint}")
     if store is not None and not supervise:
         raise MpiError("--store is where --supervise goes on from; add --supervise")
     if parity is not None and supervise:
