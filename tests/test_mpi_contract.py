@@ -197,3 +197,11 @@ def test_a_revoke_ends_calls_of_others(
     assert re.search(rf"the call ended with ({ends})\n", ended.text), ended.text
     assert ended.in_time
     assert not ended.crash_words, ended.text
+
+
+def test_a_repair_interrupts_what_was_made_from_its_communicator(parts: Parts) -> None:
+    program = [str(parts.program("tests/nested.c"))]
+    ended = run_job(parts, 5, program, spares=1, environment={"RUNFLAT_STEP_LIMIT_S": "15"})
+    assert len(re.findall(r"rank [012]: interrupted\n", ended.text)) == 3, ended.text
+    assert len(re.findall(r"rank \d of 4 at the end\n", ended.text)) == 4, ended.text
+    assert not ended.crash_words

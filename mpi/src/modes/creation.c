@@ -16,6 +16,7 @@
 #include "requests/build.h"
 #include "requests/meeting.h"
 #include "requests/requests.h"
+#include "spares/spares.h"
 #include "state.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -200,9 +201,11 @@ EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
     return code;
 }
 
-/* A communicator goes away. */
+/* A communicator goes away. Who frees one of a job that has to be repaired will not come to it any more. */
 static void forget(MPI_Comm comm)
 {
+    if (modes_of(comm).of_job && needs_repair() && !is_revoked(comm))
+        PMPIX_Comm_revoke(comm);
     make_last_if_revoked(comm);
     drop_modes(comm);
     forget_made(comm);

@@ -10,6 +10,7 @@
 #include "data/parity.h"
 #include "data/restart.h"
 #include "guards/bounded.h"
+#include "guards/deaths.h"
 #include "guards/inject.h"
 #include "guards/young.h"
 #include "modes/agree.h"
@@ -292,6 +293,12 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
     job.repairing = true;
     *request = start_work(&own->work);
     return MPI_SUCCESS;
+}
+
+bool needs_repair(void)
+{
+    return job.running && job.ranks != MPI_COMM_NULL &&
+           (is_revoked(job.ranks) || has_failures(job.ranks));
 }
 
 MPI_Comm pool_of_job(void)

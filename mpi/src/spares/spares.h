@@ -16,6 +16,9 @@ bool may_call(const char *call, MPI_Comm comm);
 /* Says what is wrong with the use of a call; returns RF_ERR_ARGUMENT. */
 int refuse(const char *call, const char *why);
 
+/* Whether the ranks of a job are known to have a failure among them, or that one of them has turned to a repair. */
+bool needs_repair(void);
+
 /* All processes of the job that are alive, as far as the last repair knows. */
 MPI_Comm pool_of_job(void);
 
