@@ -68,7 +68,7 @@ def test_all_have_the_spawned_processes_or_none(parts: Parts, kill: str) -> None
     assert "Signal: Segmentation" not in ended.text, ended.text
 
 
-@pytest.mark.parametrize("kill", ["0@join+0.001", "1@join+0.004"])
+@pytest.mark.parametrize("kill", ["0@join+0.001", "1@join+0.002"])
 def test_all_of_a_group_are_connected_or_none(parts: Parts, kill: str) -> None:
     program = [str(parts.program("tests/dynamic.c")), "meet", "1", "unused"]
     settings = {"RUNFLAT_STEP_LIMIT_S": "5", "RUNFLAT_MEET_S": "3"}
