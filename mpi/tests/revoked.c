@@ -1,4 +1,4 @@
-/* A process revokes a communicator while another one waits in a call on it, in two jobs without a death.
+/* A process revokes a communicator while another one waits in a call on it. Nobody dies.
  *
  *     revoked send|bcast local|coll DOUBLES [free]
  *

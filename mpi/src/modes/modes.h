@@ -21,8 +21,8 @@ enum uniform { UNIFORM_LOCAL, UNIFORM_CREATE, UNIFORM_COLL };
 struct modes {
     enum range range;
     enum uniform uniform;
-    bool
-        of_job; /* it is the communicator of the job's ranks, or was made from it: a repair interrupts it */
+    /* It is the communicator of the job's ranks, or was made from it: a repair interrupts it. */
+    bool of_job;
 };
 
 /* Communicators that have a mode, and those of them whose range is not local. */

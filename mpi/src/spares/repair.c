@@ -122,8 +122,9 @@ static void end_repair(struct repair *repair)
     if (repair->may_free) {
         make_last(repair->old);
         free_made(&repair->old);
-    } else if (repair->old != MPI_COMM_NULL)
+    } else if (repair->old != MPI_COMM_NULL) {
         drop_modes(repair->old);
+    }
     if (repair->ranks != MPI_COMM_NULL)
         adopt_modes(repair->ranks, modes_in(repair->votes));
     count_agreements(repair->ranks);
