@@ -199,6 +199,23 @@ def test_a_revoke_ends_calls_of_others(
     assert not ended.crash_words, ended.text
 
 
+@pytest.mark.parametrize("made", ["comm", "window"])
+def test_who_frees_before_a_repair_leaves_nobody_waiting(parts: Parts, made: str) -> None:
+    """The news of the repair has come to one of its communicators alone by then."""
+    program = [str(parts.program("tests/parting.c")), made]
+    ended = run_job(parts, 4, program, environment={"RUNFLAT_STEP_LIMIT_S": "15"})
+    assert len(re.findall(r"rank \d: interrupted\n", ended.text)) == 4, ended.text
+    assert len(re.findall(r"rank \d of 4 at the end\n", ended.text)) == 4, ended.text
+    assert not ended.crash_words
+
+
+def test_a_revoke_without_a_repair_ends_nothing_else_that_is_freed(parts: Parts) -> None:
+    program = [str(parts.program("tests/parting.c")), "comm", "free"]
+    ended = run_job(parts, 4, program, environment={"RUNFLAT_STEP_LIMIT_S": "15"})
+    assert len(re.findall(r"rank \d: not interrupted\n", ended.text)) == 4, ended.text
+    assert len(re.findall(r"rank \d of 4 at the end\n", ended.text)) == 4, ended.text
+
+
 def test_a_repair_interrupts_what_was_made_from_its_communicator(parts: Parts) -> None:
     program = [str(parts.program("tests/nested.c"))]
     ended = run_job(parts, 5, program, spares=1, environment={"RUNFLAT_STEP_LIMIT_S": "15"})

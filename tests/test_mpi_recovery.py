@@ -122,6 +122,28 @@ def test_checkpoints_beside_the_computation_bring_data_back(
     assert not ended.crash_words
 
 
+ON_GRID = {"RUNFLAT_SHAPE": "4x4", "RUNFLAT_ALLOCATION": "2D(1,1)", "RUNFLAT_POLICY": "hybrid(all)"}
+
+
+@pytest.mark.parametrize(
+    ("kill", "told"),
+    [
+        ("5@0.15", {}),
+        ("0@0.15,5@0.15,3@repair", {}),
+        ("13@0.12,4@agree,7@0.25", {}),
+        ("2@0.1,1@0.18,3@0.26", ON_GRID),
+    ],
+    ids=["one", "three", "in phases", "ranks slide"],
+)
+def test_rows_and_columns_are_made_anew(parts: Parts, kill: str, told: dict[str, str]) -> None:
+    program = [str(parts.program("examples/08_grid.c")), "150"]
+    ended = run_job(parts, 16, program, spares=4, kill=kill, environment=told)
+    assert "12 ranks, 150 steps, largest error 0\n" in ended.text, ended.text
+    assert ended.ranks("killed") == {int(one.split("@")[0]) for one in kill.split(",")}
+    assert ended.in_time
+    assert not ended.crash_words
+
+
 REFILL = {"RUNFLAT_REFILL": "1"}
 
 

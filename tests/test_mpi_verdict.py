@@ -138,6 +138,22 @@ def test_that_a_process_was_killed_is_no_news_where_it_is_known() -> None:
         assert judge(3, Attempt(status=137), noted(events)).status == status
 
 
+def test_who_had_not_come_to_a_step_that_was_given_up_is_said() -> None:
+    events = noted(
+        "0 started 0; 1 started 0; 2 started 0; 3 started 0; 3 killed 1; 0 failure_detected 1.1 of=3; "
+        "0 step_limit 9; 1 step_limit 9.1; 2 aborted 9.2"
+    )
+    verdict = judge(4, Attempt(status=75), events)
+    assert verdict.reasons[0] == (
+        "ranks 0-1 gave up a step of a recovery that took longer than its limit; "
+        "rank 2 had not come to it (computes, or waits for something else?)"
+    )
+    # An abort before it is the reason, one after it is not.
+    assert not any("MPI_Abort" in reason for reason in verdict.reasons)
+    earlier = noted("0 started 0; 1 aborted 5; 0 step_limit 9")
+    assert any("MPI_Abort" in one for one in judge(2, Attempt(status=75), earlier).reasons)
+
+
 def test_the_summary_says_who_failed_when_and_how_long_it_took() -> None:
     events = noted(
         "0 started 10; 1 started 10.1; 3 killed 11.5; 0 failure_detected 11.54 of=3; 1 failure_detected 11.75 of=3;"

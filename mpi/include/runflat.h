@@ -94,8 +94,8 @@ RF_API int RF_Init(int spares, MPI_Comm *comm);
  * come here, some because an operation told them of the failure, the others because this call interrupts theirs with
  * MPI_ERR_REVOKED. Failures during the repair are repaired as well.
  *
- * Communicators and windows that were made from it, or from those, are interrupted alike: free them, before or after, and make them anew from the
- * repaired one. What takes all live processes whether it is revoked or not, MPIX_Comm_shrink and MPIX_Comm_agree, is not interrupted.
+ * Communicators and windows that were made from it, or from those, are interrupted alike, also those that this process has freed since it has heard of the failure: free them, before or after, and make
+ * them anew from the repaired one. What takes all live processes whether it is revoked or not, MPIX_Comm_shrink and MPIX_Comm_agree, is not interrupted.
  *
  * [in,out] comm  the communicator of RF_Init; afterwards the repaired one (the old handle is gone). This process's rank in it
  *                may be another than before if the policy slides ranks.

@@ -41,8 +41,8 @@ OF_RANKS = ("checkpoint", "restore", "agree")
 STEPS = 220
 """Steps of the program, of 2 ms each: it goes on longer than until the last death that is drawn."""
 
-PROGRAMS = ("examples/02_spares.c", "examples/06_background.c")
-"""Checkpoints that ranks wait for, and checkpoints beside the computation."""
+PROGRAMS = ("examples/02_spares.c", "examples/06_background.c", "examples/08_grid.c")
+"""Checkpoints that ranks wait for, checkpoints beside the computation, and communicators of rows and columns."""
 
 COLLECTIVE = "tests/collective.c"
 

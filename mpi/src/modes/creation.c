@@ -201,26 +201,33 @@ EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
     return code;
 }
 
-/* A communicator goes away. Who frees one of a job that has to be repaired will not come to it any more. */
-static void forget(MPI_Comm comm)
+/* A communicator goes away. false: this process alone is done with it, it stays. */
+static bool forget(MPI_Comm comm)
 {
-    if (modes_of(comm).of_job && needs_repair() && !is_revoked(comm))
-        PMPIX_Comm_revoke(comm);
+    if (modes_of(comm).of_job && !may_part_from(comm))
+        return false;
     make_last_if_revoked(comm);
     drop_modes(comm);
     forget_made(comm);
     forget_joined(comm);
     forget_calls(comm);
+    return true;
+}
+
+static int free_if_done(MPI_Comm *comm, int (*next)(MPI_Comm *))
+{
+    if (forget(*comm))
+        return next(comm);
+    *comm = MPI_COMM_NULL;
+    return MPI_SUCCESS;
 }
 
 EXPORTED int MPI_Comm_free(MPI_Comm *comm)
 {
-    forget(*comm);
-    return PMPI_Comm_free(comm);
+    return free_if_done(comm, PMPI_Comm_free);
 }
 
 EXPORTED int MPI_Comm_disconnect(MPI_Comm *comm)
 {
-    forget(*comm);
-    return PMPI_Comm_disconnect(comm);
+    return free_if_done(comm, PMPI_Comm_disconnect);
 }

@@ -53,8 +53,7 @@ static const struct marked *look_up(MPI_Comm comm)
     pthread_rwlock_rdlock(&lock);
     const struct marked *own = find(comm);
     last.changes = atomic_load(&changes);
-    last.marked =
-        own ? *own : (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL, false}, NULL, false};
+    last.marked = own ? *own : (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL, 0}, NULL, false};
     pthread_rwlock_unlock(&lock);
     return &last.marked;
 }
@@ -76,7 +75,7 @@ static void set_modes(MPI_Comm comm, struct modes modes)
             marked = realloc(marked, sizeof *marked * (size_t)room);
         }
         own = &marked[count];
-        *own = (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL, false}, NULL, false};
+        *own = (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL, 0}, NULL, false};
         atomic_store(&marked_count, count + 1);
     }
     if (own) {
@@ -166,7 +165,7 @@ void drop_modes(MPI_Comm comm)
     if (atomic_load(&marked_count) == 0)
         return;
     struct ballot *ballot = change_ballot(comm, NULL);
-    set_modes(comm, (struct modes){RANGE_LOCAL, UNIFORM_LOCAL, false});
+    set_modes(comm, (struct modes){RANGE_LOCAL, UNIFORM_LOCAL, 0});
     if (ballot)
         close_ballot(ballot);
 }

@@ -21,8 +21,8 @@ enum uniform { UNIFORM_LOCAL, UNIFORM_CREATE, UNIFORM_COLL };
 struct modes {
     enum range range;
     enum uniform uniform;
-    /* It is the communicator of the job's ranks, or was made from it: a repair interrupts it. */
-    bool of_job;
+    /* It is the communicator of the job's ranks, or was made from it: a repair interrupts it. How many there have been, this one included; 0: neither. */
+    unsigned of_job;
 };
 
 /* Communicators that have a mode, and those of them whose range is not local. */
@@ -33,7 +33,7 @@ struct modes modes_of_marked(MPI_Comm comm);
 
 static inline struct modes modes_of(MPI_Comm comm)
 {
-    struct modes none = {RANGE_LOCAL, UNIFORM_LOCAL, false};
+    struct modes none = {RANGE_LOCAL, UNIFORM_LOCAL, 0};
     return atomic_load_explicit(&marked_count, memory_order_relaxed) == 0 ? none
                                                                           : modes_of_marked(comm);
 }

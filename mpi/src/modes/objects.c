@@ -9,6 +9,7 @@
 #include "modes/modes.h"
 #include "modes/range.h"
 #include "modes/uniform.h"
+#include "spares/spares.h"
 #include "state.h"
 
 #include <dlfcn.h>
@@ -134,25 +135,36 @@ static void keep(const void *handle, const struct inner *inner, struct modes mod
     change_inner(inner, modes);
 }
 
-static void forget(const void *handle)
+/* A window or file goes away. false: this process alone is done with it, it stays. */
+static bool forget(const void *handle)
 {
+    struct inner inner = {.count = 0};
     pthread_mutex_lock(&lock);
     struct object **at = find(handle), *gone = *at;
     if (gone)
+        inner = gone->inner;
+    for (int at_inner = 0; at_inner < inner.count; at_inner++) {
+        if (modes_of(inner.comm[at_inner]).of_job && !may_part_from(inner.comm[at_inner])) {
+            pthread_mutex_unlock(&lock);
+            return false;
+        }
+    }
+    if (gone)
         *at = gone->next;
     pthread_mutex_unlock(&lock);
-    for (int at_inner = 0; gone && at_inner < gone->inner.count; at_inner++) {
-        drop_modes(gone->inner.comm[at_inner]);
-        forget_made(gone->inner.comm[at_inner]);
+    for (int at_inner = 0; at_inner < inner.count; at_inner++) {
+        drop_modes(inner.comm[at_inner]);
+        forget_made(inner.comm[at_inner]);
     }
     free(gone);
+    return true;
 }
 
 static struct modes modes_of_object(const void *handle)
 {
     pthread_mutex_lock(&lock);
     const struct object *own = *find(handle);
-    struct modes modes = own ? own->modes : (struct modes){RANGE_LOCAL, UNIFORM_CREATE, false};
+    struct modes modes = own ? own->modes : (struct modes){RANGE_LOCAL, UNIFORM_CREATE, 0};
     pthread_mutex_unlock(&lock);
     return modes;
 }
@@ -244,8 +256,10 @@ WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *window), info
 
 EXPORTED int MPI_Win_free(MPI_Win *window)
 {
-    forget(*window);
-    return PMPI_Win_free(window);
+    if (forget(*window))
+        return PMPI_Win_free(window);
+    *window = MPI_WIN_NULL;
+    return MPI_SUCCESS;
 }
 
 EXPORTED int MPI_File_open(MPI_Comm comm, const char *name, int how, MPI_Info info, MPI_File *file)
@@ -269,8 +283,10 @@ EXPORTED int MPI_File_open(MPI_Comm comm, const char *name, int how, MPI_Info in
 
 EXPORTED int MPI_File_close(MPI_File *file)
 {
-    forget(*file);
-    return PMPI_File_close(file);
+    if (forget(*file))
+        return PMPI_File_close(file);
+    *file = MPI_FILE_NULL;
+    return MPI_SUCCESS;
 }
 
 /* MPI's calls that set and tell the keys of windows, or files. */

@@ -40,13 +40,14 @@ static int vote_on_modes(MPI_Comm ranks)
 
 static struct modes modes_in(int votes)
 {
+    static unsigned made;
     return (struct modes){!(votes & NO_UNIVERSE) ? RANGE_UNIVERSE
                           : !(votes & NO_GROUP)  ? RANGE_GROUP
                                                  : RANGE_LOCAL,
                           !(votes & NO_COLL)     ? UNIFORM_COLL
                           : !(votes & NO_CREATE) ? UNIFORM_CREATE
                                                  : UNIFORM_LOCAL,
-                          .of_job = true};
+                          .of_job = ++made};
 }
 
 /* The pool of all that live is there. Processes tell each other who has taken part in which agreement of the ranks. */

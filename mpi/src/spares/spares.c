@@ -14,6 +14,7 @@
 #include "guards/inject.h"
 #include "guards/young.h"
 #include "modes/agree.h"
+#include "modes/modes.h"
 #include "modes/uniform.h"
 #include "requests/build.h"
 #include "requests/requests.h"
@@ -28,11 +29,16 @@
 #include <time.h>
 #include <unistd.h>
 
+/* How long after one revoke others of the same repair may come, in s: ranks that compute pass none on. */
+enum { NEWS_S = 60 };
+
 static struct {
     bool running;   /* from RF_Init to RF_End */
     bool repairing; /* a request of RF_Comm_irepair is under way */
     bool stop_when_exhausted, is_exhausted;
     MPI_Comm pool, gate, side, ranks;
+    double
+        news_until; /* on the steady clock, in s: when what a revoke may have told of is known here */
 } job = {
     .pool = MPI_COMM_NULL, .gate = MPI_COMM_NULL, .side = MPI_COMM_NULL, .ranks = MPI_COMM_NULL};
 
@@ -63,6 +69,7 @@ static bool may_repair(const char *call, MPI_Comm comm)
 static void take_repair(const struct repair *repair, int code)
 {
     job.ranks = repair->ranks;
+    job.news_until = 0;
     job.is_exhausted = code == RF_ERR_NO_SPARE;
 }
 
@@ -295,10 +302,48 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
     return MPI_SUCCESS;
 }
 
-bool needs_repair(void)
+/* Whether the ranks are known to have a failure among them, or that one of them has turned to a repair. */
+static bool needs_repair(void)
 {
-    return job.running && job.ranks != MPI_COMM_NULL &&
-           (is_revoked(job.ranks) || has_failures(job.ranks));
+    return is_revoked(job.ranks) || has_failures(job.ranks) ||
+           (job.side != MPI_COMM_NULL && is_revoked(job.side));
+}
+
+/* Whether one of those that were made from the communicator of the ranks is revoked. */
+struct search {
+    unsigned of_job;
+    bool found;
+};
+
+static void look_for_revoked(MPI_Comm comm, struct modes modes, void *context)
+{
+    struct search *search = context;
+    if (modes.of_job == search->of_job && is_revoked(comm))
+        search->found = true;
+}
+
+/* A revoke of one communicator may be here before the failure that it is for, and before the revokes of others: those are on their
+ * way. A program may also have revoked it for reasons of its own; then nothing else comes. */
+static bool may_need_repair(void)
+{
+    struct search search = {modes_of(job.ranks).of_job, false};
+    each_marked(look_for_revoked, &search);
+    if (search.found)
+        job.news_until = steady_s() + NEWS_S;
+    return steady_s() < job.news_until;
+}
+
+bool may_part_from(MPI_Comm made)
+{
+    if (!job.running || job.ranks == MPI_COMM_NULL)
+        return true;
+    bool waits = may_need_repair();
+    if (is_revoked(made))
+        return true;
+    if (!needs_repair())
+        return !waits;
+    PMPIX_Comm_revoke(made);
+    return true;
 }
 
 MPI_Comm pool_of_job(void)

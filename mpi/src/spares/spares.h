@@ -16,8 +16,9 @@ bool may_call(const char *call, MPI_Comm comm);
 /* Says what is wrong with the use of a call; returns RF_ERR_ARGUMENT. */
 int refuse(const char *call, const char *why);
 
-/* Whether the ranks of a job are known to have a failure among them, or that one of them has turned to a repair. */
-bool needs_repair(void);
+/* A process parts with what was made from the communicator of the ranks, where others may wait for it: if the job has to be
+ * repaired they are interrupted. false: it has to stay until the next repair, which interrupts it; whether one comes is not known here yet. */
+bool may_part_from(MPI_Comm made);
 
 /* All processes of the job that are alive, as far as the last repair knows. */
 MPI_Comm pool_of_job(void);

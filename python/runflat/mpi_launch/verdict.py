@@ -11,6 +11,7 @@ their clocks agree.
 
 from __future__ import annotations
 
+import math
 import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -116,8 +117,15 @@ def judge(world_size: int, attempt: Attempt, events: Sequence[Event]) -> Verdict
 
 def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list[str]:
     finalized = {one.rank for one in events if one.event == "finalized"}
+    limit = [one for one in events if one.event == "step_limit"]
+    # Who is in a call that waits for those who have given up ends the job with an error that they cause.
+    until = limit[0].t if limit else math.inf
     aborted = sorted(
-        {one.rank for one in events if one.event == "aborted" and one.rank is not None}
+        {
+            one.rank
+            for one in events
+            if one.event == "aborted" and one.rank is not None and one.t < until
+        }
     )
     excused = {one.rank for one in events if one.event in ON_PURPOSE}
     excused |= {
@@ -131,8 +139,9 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
     known = attempt.status == 128 + signal.SIGKILL and excused
     reasons = [] if attempt.status == 0 or known else [ended]
     if aborted:
-        which = f"rank {aborted[0]}" if len(aborted) == 1 else f"ranks {ranges(aborted)}"
-        reasons.insert(0, f"{which} ended the job (MPI_Abort, or an error that is fatal)")
+        reasons.insert(0, f"{named(aborted)} ended the job (MPI_Abort, or an error that is fatal)")
+    if limit:
+        reasons.insert(0, _gave_up(world_size, limit, events, finalized | excused))
     all_the_same = f"; {ended} all the same" if attempt.status == 0 else ""
     if not any(one.rank is not None for one in events) and attempt.limit_s is not None:
         reasons.append("no rank had come through MPI_Init by then")
@@ -142,9 +151,8 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
             why = f"mpirun could not start the program (see what it said), or {why}"
         reasons.append(f"no rank noted anything: {why}{all_the_same}")
     elif missing:
-        which = f"rank {missing[0]}" if len(missing) == 1 else f"ranks {ranges(missing)}"
         did = "did not come to its" if len(missing) == 1 else "did not come to their"
-        reasons.append(f"{which} {did} end (no `finalized` event){all_the_same}")
+        reasons.append(f"{named(missing)} {did} end (no `finalized` event){all_the_same}")
     elif not finalized:
         reasons.append(f"no rank came to its end{all_the_same}")
     if attempt.left:
@@ -153,6 +161,20 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
         some = "1 process" if count == 1 else f"{count} processes"
         reasons.append(f"{some} outlived mpirun and had to be ended: {names}")
     return [*reasons, *attempt.troubles]
+
+
+def _gave_up(
+    world_size: int, limit: Sequence[Event], events: Sequence[Event], accounted: set[int | None]
+) -> str:
+    """Who gave up a step of a recovery, and who was not in it then."""
+    there = accounted | {one.rank for one in limit}
+    there |= {one.of for one in events if one.event in REPORTS and one.t <= limit[0].t}
+    waited = sorted({one.rank for one in limit if one.rank is not None})
+    absent = [rank for rank in range(world_size) if rank not in there]
+    reason = f"{named(waited)} gave up a step of a recovery that took longer than its limit"
+    if absent:
+        reason += f"; {named(absent)} had not come to it (computes, or waits for something else?)"
+    return reason
 
 
 def _ended(attempt: Attempt) -> str:
@@ -204,8 +226,7 @@ def summary(verdict: Verdict) -> list[str]:
         kind = (one.at, one.how, one.detected_ms is None, one.repair)
         alike.setdefault(kind, []).append(one)
     lines = [
-        f"{'rank' if len(group) == 1 else 'ranks'} {ranges(sorted(one.rank for one in group))} "
-        f"{_fate(group, verdict.begun)}"
+        f"{named(sorted(one.rank for one in group))} {_fate(group, verdict.begun)}"
         for group in list(alike.values())[:MOST_LINES]
     ]
     if len(alike) > MOST_LINES:
@@ -240,6 +261,11 @@ def span(ends: tuple[float, float]) -> str:
 def milliseconds(value: float) -> str:
     """Write a duration as precisely as it deserves."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def named(ranks: Sequence[int]) -> str:
+    """Write sorted ranks as `rank 3` or `ranks 0-3, 7`."""
+    return f"{'rank' if len(ranks) == 1 else 'ranks'} {ranges(ranks)}"
 
 
 def ranges(numbers: Iterable[int]) -> str:
