@@ -49,6 +49,11 @@ COLLECTIVE = "tests/collective.c"
 PARITY = 4
 """Ranks of a parity group, in jobs that keep no second copies."""
 
+GRIDS = {4: (2, 2), 8: (4, 2), 32: (8, 4)}
+"""Ranks on a grid, of which spares are two sides: whole lines of ranks slide, and live ones become spares."""
+
+POLICIES = ("hybrid(all)", "hybrid(-2D)", "optimal")
+
 HOSTED = ("node", "daemon")
 """Who needs several hosts."""
 
@@ -70,6 +75,8 @@ class Cell:
     program: str = PROGRAMS[0]
     words: tuple[str, ...] = ()
     parity: int = 0
+    policy: str = ""
+    """On a grid; else the last processes are spares, and the nearest takes over."""
 
     @property
     def world(self) -> int:
@@ -88,11 +95,20 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
     earlier = phase in ("shrink", "repair", "restore")
     slots = ranks // 3 + 1
     spares = {"one": 2, "several": 3, "half": ranks // 2 + 1, "rank0": 2}.get(who, slots)
+    policy = random.choice(("", *POLICIES)) if who not in HOSTED else ""
+    wide, high = GRIDS.get(ranks, (0, 0))
+    on_grid = wide + high + 1
+    places = list(range(ranks))
+    if policy and on_grid > spares:
+        spares = on_grid
+        places = [x + y * (wide + 1) for y in range(high) for x in range(wide)]
+    else:
+        policy = ""
     lost = random.randrange(ranks // slots) if who in HOSTED else 0
     victims = {
-        "one": lambda: [random.randrange(1, ranks)],
-        "several": lambda: random.sample(range(ranks if phase in OF_RANKS else ranks + spares), 2),
-        "half": lambda: random.sample(range(ranks), ranks // 2),
+        "one": lambda: [random.choice(places[1:])],
+        "several": lambda: random.sample(places if phase in OF_RANKS else range(ranks + spares), 2),
+        "half": lambda: random.sample(places, ranks // 2),
         "rank0": lambda: [0],
         "node": lambda: list(range(lost * slots, (lost + 1) * slots)),
         "daemon": lambda: [lost * slots + random.randrange(slots)],
@@ -100,9 +116,9 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
     kills = []
     if earlier:
         on_host = range(lost * slots, (lost + 1) * slots) if who == "daemon" else victims
-        first = random.choice([rank for rank in range(ranks) if rank not in on_host])
+        first = random.choice([place for place in places if place not in on_host])
         kills.append(f"{first}@{random.uniform(0.05, 0.3):.3f}")
-        spares += 1
+        spares += not policy
     for victim in victims:
         within = random.choice([0.0, 0.0, random.uniform(0, 0.003)])
         when = f"{random.uniform(0.05, 0.4):.4f}" if phase in CALLS else f"{phase}+{within:.5f}"
@@ -116,7 +132,7 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
     # Two that die together may be of one group: nothing brings that back, and the program begins again, which is right too.
     parity = random.choice((0, PARITY)) if who != "daemon" else 0
     gone = lost if who == "daemon" else None
-    return Cell(ranks, spares, ",".join(kills), hosted, gone, program, tuple(words), parity)
+    return Cell(ranks, spares, ",".join(kills), hosted, gone, program, tuple(words), parity, policy)
 
 
 def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
@@ -160,11 +176,22 @@ def _run_in_job(parts: Parts, cell: Cell, hosts: Hosts | None) -> tuple[Ended, l
         [str(parts.program(cell.program)), str(STEPS), *cell.words],
         spares=cell.spares,
         kill=cell.kill,
-        environment={"RUNFLAT_PARITY": str(cell.parity)},
+        environment={"RUNFLAT_PARITY": str(cell.parity)} | _grid(cell),
         options=hosts.options if hosts else [],
     )
     silent = set(range(cell.world)) - ended.ranks("killed") - ended.ranks("finalized")
     return ended, [f"processes {sorted(silent)} have not come to the end"] if silent else []
+
+
+def _grid(cell: Cell) -> dict[str, str]:
+    if not cell.policy:
+        return {}
+    wide, high = GRIDS[cell.ranks]
+    return {
+        "RUNFLAT_SHAPE": f"{wide + 1}x{high + 1}",
+        "RUNFLAT_ALLOCATION": "2D(2,1)",
+        "RUNFLAT_POLICY": cell.policy,
+    }
 
 
 def main() -> int:
