@@ -216,6 +216,17 @@ def test_a_revoke_without_a_repair_ends_nothing_else_that_is_freed(parts: Parts)
     assert len(re.findall(r"rank \d of 4 at the end\n", ended.text)) == 4, ended.text
 
 
+def test_a_rank_that_becomes_a_spare_wakes_whatever_has_come_for_it(parts: Parts) -> None:
+    grid = {"RUNFLAT_SHAPE": "3x3", "RUNFLAT_ALLOCATION": "2D(2,1)", "RUNFLAT_POLICY": "optimal"}
+    told = {"RUNFLAT_STEP_LIMIT_S": "15", **grid}
+    program = [str(parts.program("tests/stray.c"))]
+    ended = run_job(parts, 9, program, spares=5, environment=told)
+    assert "a rank slept to the end\n" in ended.text, ended.text
+    assert len(re.findall(r"rank \d at the end\n", ended.text)) == 4, ended.text
+    assert ended.ranks("killed") == set()
+    assert not ended.left_behind
+
+
 def test_a_repair_interrupts_what_was_made_from_its_communicator(parts: Parts) -> None:
     program = [str(parts.program("tests/nested.c"))]
     ended = run_job(parts, 5, program, spares=1, environment={"RUNFLAT_STEP_LIMIT_S": "15"})

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from opensm.missing import Missing
 
+PORTS = 200
+"""More than the processes of a job."""
+
 SHELL = """#!/bin/bash
 # Drops options, takes the host, runs the rest under its name.
 while [[ $1 == -* ]]; do shift; done
@@ -40,6 +43,8 @@ class Hosts:
     slots: int
     within: tuple[str, ...] = ()
     """Words before a command that is to run beside them, on their network."""
+    ports: int = 0
+    """First of a range of their own: else who connects to a process that has died may meet one of another job of this machine."""
 
     @property
     def hostfile(self) -> Path:
@@ -55,7 +60,12 @@ class Hosts:
     def settings(self) -> list[str]:
         """How mpirun starts daemons; and that processes share cores, which it does not see from the slots."""
         agent = ["--prtemca", "plm_ssh_agent", str(self.shell)]
-        return [*agent, "-x", "OMPI_MCA_mpi_yield_when_idle=1"]
+        ports = [
+            ["--mca", "btl_tcp_port_min_v4", str(self.ports)],
+            ["--mca", "btl_tcp_port_range_v4", str(PORTS)],
+        ]
+        own = [word for setting in ports for word in setting] if self.ports else []
+        return [*agent, *own, "-x", "OMPI_MCA_mpi_yield_when_idle=1"]
 
     @property
     def options(self) -> list[str]:
@@ -86,6 +96,7 @@ def make_hosts(
     within: tuple[str, ...] = (),
     enter: str = "",
     name: str = "fake",
+    ports: int = 0,
 ) -> Hosts:
     """Make hosts, called by the name and a letter; `enter` stands before what runs on a host, whose name is in the variable `host`.
 
@@ -101,7 +112,9 @@ def make_hosts(
     ):
         raise Missing("unshare --uts: not installed or not allowed")
     folder.mkdir(parents=True, exist_ok=True)
-    made = Hosts(folder, tuple(f"{name}{letter}" for letter in "ABCDEFGH"[:count]), slots, within)
+    made = Hosts(
+        folder, tuple(f"{name}{letter}" for letter in "ABCDEFGH"[:count]), slots, within, ports
+    )
     made.hostfile.write_text(
         "".join(f"{name} slots={slots}\n" for name in made.names), encoding="utf-8"
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .parts import Parts
-from .processes import processes_with
+from .processes import processes_with, stacks_of
 
 CRASH_WORDS = ("segmentation fault", "signal: aborted", "assertion", "caught signal")
 """What a crash prints, in lower case."""
@@ -38,6 +38,15 @@ class Ended:
     def first(self, event: str) -> float:
         """When an event was noted first, in seconds since the epoch."""
         return min(one["t"] for one in self.events if one["event"] == event)
+
+    @property
+    def told(self) -> str:
+        """What was noted, but for checkpoints, a line each."""
+        return "\n".join(
+            f"{one['t'] - self.events[0]['t']:.4f} {one}"
+            for one in self.events
+            if one["event"] != "checkpoint"
+        )
 
     @property
     def crash_words(self) -> list[str]:
@@ -97,8 +106,10 @@ def run_job(
             in_time = True
         except subprocess.TimeoutExpired:
             in_time = False
+            stacks = stacks_of(processes_with(f"RUNFLAT_EVENTS={events}"))
             os.killpg(child.pid, signal.SIGKILL)
             text, _ = child.communicate()
+            text += stacks.encode()
         left = processes_with(f"RUNFLAT_EVENTS={events}")
         for pid in left:
             os.kill(pid, signal.SIGKILL)

@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from .hosts import Hosts, make_hosts
+from .hosts import PORTS, Hosts, make_hosts
 from .job import Ended, run_job
 from .parts import Parts, build
 from .record import Record
@@ -140,8 +140,14 @@ def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
     with tempfile.TemporaryDirectory(prefix="hosts-", dir=parts.folder) as folder:
         hosts = None
         if cell.slots is not None:
-            name = f"cell{os.getpid()}x{next(_numbers)}"
-            hosts = make_hosts(Path(folder), -(-cell.world // cell.slots), cell.slots, name=name)
+            number = next(_numbers)
+            hosts = make_hosts(
+                Path(folder),
+                -(-cell.world // cell.slots),
+                cell.slots,
+                name=f"cell{os.getpid()}x{number}",
+                ports=10_000 + number % 100 * PORTS,
+            )
         if hosts is None or cell.lost is None:
             ended, wrong = _run_in_job(parts, cell, hosts)
         else:
@@ -251,7 +257,7 @@ def run_cells(
             found["some_lived"] += not cell.victims <= ended.ranks("killed")
             if wrong:
                 found["failed"].append({"repeat": repeat, "kill": cell.kill, "wrong": wrong})
-                print(f"{cell}: {'; '.join(wrong)}\n{ended.text[-2000:]}", flush=True)
+                print(f"{cell}: {'; '.join(wrong)}\n{ended.text}\n{ended.told}", flush=True)
         found["seconds"] = round(time.monotonic() - start)
         record.add(place, found)
     lived = f"; in {found['some_lived']} not all of them died" if found.get("some_lived") else ""

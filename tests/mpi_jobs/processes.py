@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -38,3 +40,16 @@ def processes_with(variable: str) -> list[int]:
                 if variable.encode() in Path(entry.path, "environ").read_bytes().split(b"\0"):
                     found.append(int(entry.name))
     return [pid for pid in found if is_alive(pid)]
+
+
+def stacks_of(pids: list[int]) -> str:
+    """Tell where processes are that hang, by gdb if it is installed."""
+    if not shutil.which("gdb"):
+        return ""
+    found = []
+    for pid in pids:
+        line = ["gdb", "-batch", "-p", str(pid), "-ex", "thread apply all bt 16"]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        frames = [one for one in done.stdout.splitlines() if one.startswith(("#", "Thread"))]
+        found.append("\n".join([f"process {pid}:", *frames]))
+    return "\n".join(found)

@@ -2,6 +2,7 @@
 
 #include "modes/modes.h"
 #include "modes/range.h"
+#include "requests/steps.h"
 #include "state.h"
 
 #include <errno.h>
@@ -69,8 +70,8 @@ static void look_now(void)
     if (atomic_load(&ranged_count) == 0)
         return;
     /* What the runtime has told is taken in when somebody makes progress. */
-    int found;
-    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+    if (opal_progress)
+        opal_progress();
     look_for_failures();
 }
 

@@ -16,7 +16,7 @@ bool can_build(void)
     int length;
     PMPI_Get_library_version(version, &length);
     return strstr(version, "Open MPI v5.0.") && ompi_comm_set_nb && ompi_comm_nextcid_nb &&
-           ompi_comm_activate_nb;
+           ompi_comm_activate_nb && opal_progress;
 }
 
 static int begin(struct build *build, MPI_Comm parent, MPI_Group group, uint32_t flags)

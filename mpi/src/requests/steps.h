@@ -18,6 +18,9 @@ __attribute__((weak)) int ompi_comm_activate_nb(MPI_Comm *made, MPI_Comm parent,
                                                 const void *first, const void *second,
                                                 bool send_first, int mode, MPI_Request *request);
 
+/* Looks at what has arrived. A probe does not where a message matches that nobody has received. */
+__attribute__((weak)) void opal_progress(void);
+
 /* What a communicator is known by to all its processes. */
 __attribute__((weak)) char *ompi_comm_print_cid(MPI_Comm comm);
 

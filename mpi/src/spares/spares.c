@@ -18,6 +18,7 @@
 #include "modes/uniform.h"
 #include "requests/build.h"
 #include "requests/requests.h"
+#include "requests/steps.h"
 #include "runflat.h"
 #include "spares/refill.h"
 #include "spares/repair.h"
@@ -94,13 +95,6 @@ static int repair(MPI_Comm *ranks)
     return finish_repair(&repair, ranks);
 }
 
-/* Lets MPI look at what has arrived. */
-static void progress(void)
-{
-    int arrived;
-    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, rf.world, &arrived, MPI_STATUS_IGNORE);
-}
-
 /* Leaves the job if all do: MPI_SUCCESS, or at all alike the class of a failure. */
 static int leave(void)
 {
@@ -138,7 +132,7 @@ static int sleep_as_spare(MPI_Comm *ranks)
     const struct timespec nap = {0, 2000000};
     note_event("asleep", -1);
     for (;;) {
-        progress();
+        opal_progress();
         bool ends = is_revoked(job.gate);
         if (!ends && is_deserted())
             PMPIX_Comm_revoke(job.pool);
