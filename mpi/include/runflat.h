@@ -63,7 +63,7 @@ enum {
  * MPI_ERR_IN_STATUS, as MPI_Waitall and its kind return it, and MPI_ERR_OTHER, MPI_ERR_UNKNOWN, MPI_ERR_INTERN, as Open MPI 5.0
  * has it with MPI_THREAD_MULTIPLE for barriers that a failure has ended. Any other error is there again after a repair.
  *
- * [in] comm  what the call was made on
+ * [in] comm  what the call was made on; the communicator of the job for calls on what was made from it too
  * [in] code  what it returned
  *
  * 1 or 0. */

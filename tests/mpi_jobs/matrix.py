@@ -29,7 +29,7 @@ from .supervised import run_supervised
 WHO = ("one", "several", "half", "rank0", "node", "daemon")
 """`node`: all ranks of a host at once, while its daemon lives; `daemon`: it dies with them, and the job begins again."""
 
-CALLS = ("pointtopoint", "collective", "creation")
+CALLS = ("pointtopoint", "collective", "creation", "mixture")
 """What a program does nearly all the time, so that who dies at any time dies in it."""
 
 PHASES = (*CALLS, "checkpoint", "restore", "shrink", "agree", "repair", "finalize")
@@ -45,6 +45,11 @@ PROGRAMS = ("examples/02_spares.c", "examples/06_background.c", "examples/08_gri
 """Checkpoints that ranks wait for, checkpoints beside the computation, and communicators of rows and columns."""
 
 COLLECTIVE = "tests/collective.c"
+
+MIXTURE = "tests/mixture.c"
+"""Calls of all kinds, on rows, columns and copies."""
+
+MODES = ("", "uniform", "group", "threads")
 
 PARITY = 4
 """Ranks of a parity group, in jobs that keep no second copies."""
@@ -129,6 +134,8 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
         program, words = COLLECTIVE, random.choice([[], ["uniform"]])
     if phase == "creation":
         program, words = COLLECTIVE, ["creation"]
+    if phase == "mixture":
+        program, words = MIXTURE, [str(random.randrange(10**6)), random.choice(MODES)]
     # Two that die together may be of one group: nothing brings that back, and the program begins again, which is right too.
     parity = random.choice((0, PARITY)) if who != "daemon" else 0
     gone = lost if who == "daemon" else None
@@ -222,7 +229,7 @@ def main() -> int:
     ]
     with tempfile.TemporaryDirectory(prefix="rf-matrix-") as folder:
         parts = build(Path(folder))
-        for program in (*PROGRAMS, COLLECTIVE):
+        for program in (*PROGRAMS, COLLECTIVE, MIXTURE):
             parts.program(program)
         record = Record(given.record)
         with ThreadPoolExecutor(given.beside) as pool:

@@ -139,7 +139,7 @@ int confirm(struct ballot *ballot, int code)
         return MPI_SUCCESS;
     }
     ballot->has_failed = true;
-    return outcome_of(code, MPI_SUCCESS, ballot->votes);
+    return told(ballot->comm, outcome_of(code, MPI_SUCCESS, ballot->votes));
 }
 
 void close_ballot(struct ballot *ballot)

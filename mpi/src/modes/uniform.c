@@ -4,6 +4,7 @@
 #include "guards/lasting.h"
 #include "modes/agree.h"
 #include "requests/requests.h"
+#include "spares/spares.h"
 #include "state.h"
 
 #include <stdlib.h>
@@ -36,22 +37,34 @@ int outcome_of(int code, int agreed, int votes)
     return !(votes & WENT_WELL) ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS;
 }
 
-int meant_by(MPI_Comm comm, int code)
+bool may_mean_failure(int code)
 {
     int class = error_class(code);
-    if (class != MPI_ERR_OTHER && class != MPI_ERR_UNKNOWN && class != MPI_ERR_INTERN &&
-        class != MPI_ERR_IN_STATUS)
+    return class == MPI_ERR_OTHER || class == MPI_ERR_UNKNOWN || class == MPI_ERR_INTERN ||
+           class == MPI_ERR_IN_STATUS;
+}
+
+int meant_by(MPI_Comm comm, int code)
+{
+    if (!may_mean_failure(code))
         return code;
     if (is_revoked(comm))
         return MPIX_ERR_REVOKED;
     return has_failures(comm) ? MPIX_ERR_PROC_FAILED : code;
 }
 
+int told(MPI_Comm comm, int code)
+{
+    if (is_failure(code))
+        expect_news(comm);
+    return code;
+}
+
 int settle_all(MPI_Comm comm, int code)
 {
     code = meant_by(comm, code);
     int votes = vote_on(code), agreed = agree_unless_revoked(comm, &votes, PATIENCE_S);
-    return outcome_of(code, agreed, votes);
+    return told(comm, outcome_of(code, agreed, votes));
 }
 
 MPI_Errhandler hold_errors(MPI_Comm comm)
@@ -133,7 +146,7 @@ static bool advance(struct work *work)
         wait_for_agreement(own);
     if (own->stage != AGREED)
         return false;
-    work->code = outcome_of(work->code, error_class(own->agreed), own->votes);
+    work->code = told(work->owner, outcome_of(work->code, error_class(own->agreed), own->votes));
     return true;
 }
 

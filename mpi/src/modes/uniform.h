@@ -5,10 +5,17 @@
 #define RUNFLAT_UNIFORM_H
 
 #include <mpi.h>
+#include <stdbool.h>
+
+/* Whether an error does not say what it is, and may be a failure that has ended the call. */
+bool may_mean_failure(int code);
 
 /* What an error of a call on a communicator says. Open MPI 5.0 has MPI_ERR_OTHER and its kind for some calls that a failure has ended
  * (with MPI_THREAD_MULTIPLE for barriers, nearly always): where processes have failed, or the communicator is revoked, that is a failure. */
 int meant_by(MPI_Comm comm, int code);
+
+/* Takes note of what others say of a call: this process may not know of the failure yet. Returns the code. */
+int told(MPI_Comm comm, int code);
 
 /* What all make of a collective call on a communicator that went `code` here. Calls no error handler. */
 int settle_all(MPI_Comm comm, int code);

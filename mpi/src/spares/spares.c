@@ -248,11 +248,6 @@ RF_API int RF_Refill(MPI_Comm *comm)
     return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
 }
 
-RF_API int RF_Is_failure(MPI_Comm comm, int code)
-{
-    return is_failure(comm == MPI_COMM_NULL ? code : meant_by(comm, code));
-}
-
 RF_API int RF_Spares(void)
 {
     return job.running ? spare_count() : 0;
@@ -327,6 +322,12 @@ static bool may_need_repair(void)
     return steady_s() < job.news_until;
 }
 
+void expect_news(MPI_Comm comm)
+{
+    if (job.running && modes_of(comm).of_job)
+        job.news_until = steady_s() + NEWS_S;
+}
+
 bool may_part_from(MPI_Comm made)
 {
     if (!job.running || job.ranks == MPI_COMM_NULL)
@@ -348,6 +349,14 @@ MPI_Comm pool_of_job(void)
 MPI_Comm side_of_job(void)
 {
     return job.side;
+}
+
+RF_API int RF_Is_failure(MPI_Comm comm, int code)
+{
+    if (comm == MPI_COMM_NULL || is_failure(code))
+        return is_failure(code);
+    return is_failure(meant_by(comm, code)) ||
+           (comm == job.ranks && may_mean_failure(code) && may_need_repair());
 }
 
 RF_API int RF_Shape(void)

@@ -20,6 +20,9 @@ int refuse(const char *call, const char *why);
  * repaired they are interrupted. false: it has to stay until the next repair, which interrupts it; whether one comes is not known here yet. */
 bool may_part_from(MPI_Comm made);
 
+/* Others have said of a call on a communicator that it failed: if that was made from the communicator of the ranks, there is more to come. */
+void expect_news(MPI_Comm comm);
+
 /* All processes of the job that are alive, as far as the last repair knows. */
 MPI_Comm pool_of_job(void);
 
