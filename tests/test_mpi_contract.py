@@ -227,6 +227,15 @@ def test_a_rank_that_becomes_a_spare_wakes_whatever_has_come_for_it(parts: Parts
     assert not ended.left_behind
 
 
+def test_freed_messages_of_the_dead_do_not_end_the_job(parts: Parts) -> None:
+    """Open MPI frees them in collective calls that fail, and ended 8 of 100 such jobs."""
+    program = [str(parts.program("tests/mixture.c")), "100", "532764", "group"]
+    for _ in range(3):
+        ended = run_job(parts, 11, program, spares=3, kill="3@restore+0.00169")
+        assert "8 ranks, 100 steps, largest error 0\n" in ended.text, ended.text
+        assert ended.ranks("killed") == {3}
+
+
 def test_a_repair_interrupts_what_was_made_from_its_communicator(parts: Parts) -> None:
     program = [str(parts.program("tests/nested.c"))]
     ended = run_job(parts, 5, program, spares=1, environment={"RUNFLAT_STEP_LIMIT_S": "15"})

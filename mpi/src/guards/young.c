@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* News about a communicator that was held back. */
@@ -37,6 +38,13 @@ static bool is_made(MPI_Comm comm)
     return false;
 }
 
+static atomic_bool has_revoked;
+
+bool has_seen_revoke(void)
+{
+    return atomic_load(&has_revoked);
+}
+
 static bool tell(MPI_Comm comm, bool collectives_only)
 {
     static bool (*next)(MPI_Comm, bool);
@@ -50,6 +58,8 @@ __attribute__((visibility("default"))) bool ompi_comm_revoke_local(MPI_Comm comm
                                                                    bool collectives_only)
 {
     pthread_mutex_lock(&lock);
+    if (!collectives_only)
+        atomic_store(&has_revoked, true);
     bool hold = making > 0 && !is_made(comm) && held_count < NEWS_MAX;
     if (hold)
         held[held_count++] = (struct news){comm, collectives_only};

@@ -7,6 +7,10 @@
 #define RUNFLAT_YOUNG_H
 
 #include <mpi.h>
+#include <stdbool.h>
+
+/* Whether a communicator has ever been revoked here. */
+bool has_seen_revoke(void);
 
 /* Before a call that makes a communicator. */
 void begin_making(void);
