@@ -219,6 +219,16 @@ def test_a_stopped_process_is_fenced(parts: Parts) -> None:
     assert ended.first("fenced") - ended.first("stopped") < 1.5
 
 
+def test_a_process_whose_receive_queue_is_torn_ends(parts: Parts) -> None:
+    """It would receive nothing more, and the others would wait for it in the repair."""
+    program = [str(parts.program("tests/torn.c"))]
+    ended = run_job(parts, 6, program, spares=2, environment={"RUNFLAT_STEP_LIMIT_S": "15"})
+    assert "[rank 2] a process of this host died while it wrote to" in ended.text, ended.text
+    assert len(re.findall(r"rank \d of 4: the sum is 6\n", ended.text)) == 4, ended.text
+    assert ended.ranks("fenced") == {2}
+    assert not ended.left_behind
+
+
 @pytest.mark.parametrize(
     ("key", "value", "where", "word"),
     [

@@ -1,6 +1,7 @@
 #include "guards/fence.h"
 
 #include "guards/bounded.h"
+#include "guards/queue.h"
 #include "guards/sentinel.h"
 
 #include <inttypes.h>
@@ -98,31 +99,68 @@ static int next_here(int rank)
     return rank;
 }
 
+/* Of another rank, or of this one if it is alone on its host. */
+struct look {
+    int rank;
+    double stopped_since; /* 0: it is not */
+};
+
+static void look_at_neighbour(struct look *look, double allowed_s)
+{
+    char state = state_at(&rf.place[look->rank]);
+    if (!state) {
+        *look = (struct look){next_here(rf.rank), 0};
+    } else if (state != 'T') {
+        look->stopped_since = 0;
+    } else if (look->stopped_since == 0) {
+        look->stopped_since = wall_s();
+    } else if (wall_s() - look->stopped_since >= allowed_s - 0.1 && atomic_load(&watching)) {
+        note_event_of("fenced", 1e3 * (wall_s() - look->stopped_since), "of", look->rank);
+        kill(rf.place[look->rank].pid, SIGKILL);
+        look->stopped_since = 0;
+    }
+}
+
+static bool has_lost_neighbour(void)
+{
+    for (int rank = 0; rank < rf.size; rank++)
+        if (is_here(rank) && !state_at(&rf.place[rank]))
+            return true;
+    return false;
+}
+
+/* After so many looks one after the other that found the queue half written, its writer is not just slow. */
+enum { TORN_LOOKS = 15 };
+
+/* From here on this process would receive nothing. */
+static void end_torn(void)
+{
+    say("a process of this host died while it wrote to this one's receive queue in shared memory, "
+        "which cannot be used any more: this process counts as failed");
+    note_event_of("fenced", -1, "of", rf.rank);
+    kill(getpid(), SIGKILL);
+}
+
 static void *watch(void *unused)
 {
     (void)unused;
     double allowed_s = seconds_of("RUNFLAT_STOPPED_S", 1);
     struct timespec nap = {0, 100000000};
-    double since = 0;
-    int watched = next_here(rf.rank);
-    while (atomic_load(&watching) && watched != rf.rank) {
+    struct look look = {next_here(rf.rank), 0};
+    int half_written = 0;
+    bool has_sentinel = false;
+    find_queue();
+    while (atomic_load(&watching)) {
+        if (look.rank == rf.rank && !has_sentinel)
+            start_sentinel(rf.place[rf.rank].started, allowed_s);
+        has_sentinel = look.rank == rf.rank;
         nanosleep(&nap, NULL);
-        char state = state_at(&rf.place[watched]);
-        if (!state) {
-            watched = next_here(rf.rank);
-            since = 0;
-        } else if (state != 'T') {
-            since = 0;
-        } else if (since == 0) {
-            since = wall_s();
-        } else if (wall_s() - since >= allowed_s - 0.1 && atomic_load(&watching)) {
-            note_event_of("fenced", 1e3 * (wall_s() - since), "of", watched);
-            kill(rf.place[watched].pid, SIGKILL);
-            since = 0;
-        }
+        if (!has_sentinel)
+            look_at_neighbour(&look, allowed_s);
+        half_written = is_half_written() ? half_written + 1 : 0;
+        if (half_written >= TORN_LOOKS && has_lost_neighbour() && atomic_load(&watching))
+            end_torn();
     }
-    if (atomic_load(&watching))
-        start_sentinel(rf.place[rf.rank].started, allowed_s);
     return NULL;
 }
 
