@@ -49,7 +49,7 @@ __attribute__((constructor)) static void before_mpi(void)
 {
     setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
     setenv("OMPI_MCA_coll", "^han,hcoll,portals4", 0);
-    setenv("OMPI_MCA_coll_ftagree_era_topology", "2", 0);
+    setenv("OMPI_MCA_coll_ftagree_era_topology", "3", 0);
     setenv("OMPI_MCA_mpi_add_procs_cutoff", PLACED, 0);
     keep_segments_in_store();
 }

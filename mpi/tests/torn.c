@@ -67,12 +67,10 @@ int main(int argc, char **argv)
         if (code == MPI_SUCCESS)
             code = RF_End(&comm);
         if (code == MPI_SUCCESS)
-            break;
-        if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
+            printf("rank %d of %d: the sum is %d\n", rank, size, sum);
+        else if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
             MPI_Abort(MPI_COMM_WORLD, 3);
     }
-    if (comm != MPI_COMM_NULL)
-        printf("rank %d of %d: the sum is %d\n", rank, size, sum);
     MPI_Finalize();
     return 0;
 }
