@@ -1,8 +1,8 @@
 /* Begin and end: what must be set before MPI starts, whether that MPI can recover at all, and an end that cannot hang.
  *
  * Open MPI 5.0 waits in MPI_Finalize for processes that are dead (a fence that counts them), its collective component `han`
- * crashes after failures on several nodes, and agreements over its binary tree do not always end when two processes die in
- * their midst (2 of 14 jobs; over a star none of 39): the first is made asynchronous, the second left out, the third a star.
+ * crashes after failures on several nodes, and agreements in whose midst several processes die do not always end, over its
+ * binary tree (2 of 14 jobs) or a string: the first is made asynchronous, the second left out, the third a star.
  * Who sends to a process for the first time asks the launcher where it is, and waits for ever if all of that host have died: in
  * worlds of at most PLACED processes all are asked for at the start.
  * Between hosts, a process that sends to one that has died gets SIGPIPE, which is made harmless. */
