@@ -22,14 +22,14 @@ def rows(figure: int) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def record(figure: int) -> Best:
-    """Give the best time of the one row with these fields."""
+def record(figure: int, of: str = "best") -> Best:
+    """Give the best (or median, or worst) time of the one row with these fields."""
     read = rows(figure)
 
     def best(**fields: object) -> float:
         found = [row for row in read if all(row[key] == str(one) for key, one in fields.items())]
         assert len(found) == 1, fields
-        return float(found[0]["best"])
+        return float(found[0][of])
 
     return best
 
@@ -56,30 +56,37 @@ def spreads(ranks: int, case: str) -> dict[tuple[str, int], float]:
 def test_a_range_costs_two_ranks_nothing_that_three_rounds_show() -> None:
     cost, spread = slower(2), spreads(2, "off")
     assert len(cost) == 25
-    assert all(percent < 3 for (_, size), percent in cost.items() if size >= 512)
-    small = {of: round(percent) for of, percent in cost.items() if percent >= 3}
-    assert small == {("bcast", 8): 14, ("bcast", 64): 17, ("allreduce", 8): 7}
-    assert sorted(round(spread[of]) for of in small) == [32, 40, 48]
-    assert max(slower(2, point_to_point=True).values()) < 6
-
-
-def test_eight_ranks_on_two_cores_do_not_tell_what_a_range_costs() -> None:
-    cost, spread = slower(8), spreads(8, "off")
-    assert (round(min(cost.values())), round(max(cost.values()))) == (-5, 29)
-    assert sum(percent > 0 for percent in cost.values()) == 20
-    assert round(statistics.median(cost.values())) == 4
-    assert [(*of, round(percent)) for of, percent in sorted(cost.items(), key=lambda one: -one[1])][:5] == [
-        ("bcast", 64, 29), ("reduce", 64, 22), ("bcast", 4096, 19), ("reduce", 4096, 18), ("reduce", 512, 17),
-    ]  # fmt: skip
-    of_collectives = [spread[of] for of in cost]
-    assert (round(statistics.median(of_collectives)), round(max(of_collectives))) == (26, 135)
+    assert sum(percent > 0 for percent in cost.values()) == 14
+    assert round(statistics.median(cost.values()), 1) == 0.3
+    largest = {of: round(percent) for of, percent in cost.items() if percent > 3}
+    assert largest == {("barrier", 8): 17, ("bcast", 262144): 9, ("allreduce", 8): 5}
+    assert [round(spread[of]) for of in largest] == [30, 38, 40]
     between = {
-        size: round(percent) for (_, size), percent in slower(8, point_to_point=True).items()
+        size: round(percent) for (_, size), percent in slower(2, point_to_point=True).items()
     }
-    assert between == {8: 12, 64: 4, 512: 14, 4096: 23, 32768: 19, 262144: 6}
-    rounds = [round(spread["ping_pong", size]) for size in between]
-    assert (min(rounds), max(rounds)) == (3, 39)
-    assert round(spreads(8, "group")["ping_pong", 4096]) == 10
+    assert between == {8: 1, 64: -3, 512: -1, 4096: 15, 32768: 7, 262144: 12}
+    assert sorted(round(spread["ping_pong", size]) for size in (4096, 32768, 262144)) == [
+        10,
+        12,
+        13,
+    ]
+    median = record(5, "median")
+    of = {"ranks": 2, "call": "ping_pong"}
+    assert [
+        round(100 * median(**of, bytes=size, case="group") / median(**of, bytes=size, case="off"))
+        for size in (4096, 32768, 262144)
+    ] == [106, 103, 106]
+
+
+def test_a_range_costs_eight_ranks_less_than_their_rounds_differ_by() -> None:
+    cost, spread = slower(8), spreads(8, "off")
+    assert (round(min(cost.values())), round(max(cost.values()))) == (-18, 8)
+    assert max(cost, key=lambda of: cost[of]) == ("barrier", 8)
+    assert sum(percent > 0 for percent in cost.values()) == 13
+    assert round(statistics.median(cost.values()), 1) == 0.3
+    of_collectives = [spread[of] for of in cost]
+    assert (round(statistics.median(of_collectives)), round(max(of_collectives))) == (35, 112)
+    assert round(max(slower(8, point_to_point=True).values())) == 3
 
 
 @pytest.mark.parametrize("ranks", [2, 8])
@@ -94,7 +101,7 @@ def test_uniform_calls_cost_small_messages_most(ranks: int) -> None:
     # One-to-many and many-to-one calls are where a barrier shows most.
     assert ratio("bcast", 8) > ratio("allreduce", 8)
     assert ratio("bcast", 8) > ratio("bcast", 4096) > ratio("bcast", 262144)
-    assert ratio("bcast", 262144) < 1.1
+    assert ratio("bcast", 262144) < 1.15
 
 
 def test_shrinks_overlap() -> None:
@@ -111,8 +118,9 @@ def test_shrinks_overlap() -> None:
 
 
 def test_reloads_hide_behind_shrinks() -> None:
-    best = record(8)
+    # By how long the death takes to be told of, best rounds say less.
+    best, median = record(8), record(8, "median")
     for size in (1 << 22, 1 << 24, 1 << 27):
-        assert best(bytes=size, reload="overlapped") < best(bytes=size, reload="serial")
-    # A reload takes as long as a shrink (0.3 to 0.8 ms) between 1 and 4 MiB.
-    assert best(bytes=1 << 20, reload="alone") < 0.5 < best(bytes=1 << 22, reload="alone")
+        assert median(bytes=size, reload="overlapped") < median(bytes=size, reload="serial")
+    # A reload takes as long as a shrink (0.2 to 0.4 ms) between 1 and 4 MiB.
+    assert best(bytes=1 << 20, reload="alone") < 0.3 < best(bytes=1 << 22, reload="alone")
