@@ -32,3 +32,13 @@ def test_all_have_a_copy_or_none(parts: Parts, count: str, kill: str) -> None:
     assert ended.in_time
     assert not ended.left_behind
     assert not ended.crash_words, ended.text
+
+
+def test_a_copy_ends_for_those_who_wait_when_another_has_left(parts: Parts) -> None:
+    """Rank 1 has begun the repair before it has come to the copy."""
+    program = [str(parts.program("tests/left.c"))]
+    ended = run_job(parts, 5, program, spares=1, environment={"RUNFLAT_STEP_LIMIT_S": "15"})
+    assert sorted(re.findall(r"rank (\d): no copy\n", ended.text)) == ["0", "2"], ended.text
+    assert len(re.findall(r"rank \d of 4 at the end\n", ended.text)) == 4, ended.text
+    assert ended.ranks("took_over") == {4}
+    assert not ended.crash_words

@@ -1,5 +1,6 @@
 #include "requests/build.h"
 
+#include "guards/lasting.h"
 #include "guards/young.h"
 #include "modes/uniform.h"
 #include "requests/steps.h"
@@ -80,4 +81,10 @@ bool advance_build(struct build *build, int *code)
         return false;
     *code = end_making(error_class(*code), &build->made);
     return true;
+}
+
+void leave_build(struct build *build)
+{
+    end_making(MPI_ERR_OTHER, NULL);
+    make_last(build->parent);
 }

@@ -28,4 +28,7 @@ int begin_copy(struct build *build, MPI_Comm parent);
  * alike, the class of a failure. */
 bool advance_build(struct build *build, int *code);
 
+/* Leaves one that others may never come to. MPI may still write into it, and the parent must not be freed. */
+void leave_build(struct build *build);
+
 #endif

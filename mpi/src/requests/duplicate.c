@@ -1,7 +1,10 @@
 /* MPI_Comm_idup: copies of communicators as requests.
  *
  * In Open MPI 5.0 live processes crash inside it when another one dies. Here it is a build and an agreement, so that all have the
- * copy or none; attributes are copied when the call is made, as the standard says. */
+ * copy or none; attributes are copied when the call is made, as the standard says. Who has turned to a recovery before it has made the
+ * call takes part in neither: a revoke ends them, when what others may have already has had time to come. */
+#include "guards/lasting.h"
+#include "modes/agree.h"
 #include "modes/modes.h"
 #include "modes/uniform.h"
 #include "requests/build.h"
@@ -37,6 +40,7 @@ struct duplicating {
     struct attribute *attributes;
     int attribute_count, code, votes;
     MPI_Request agreement;
+    double revoked_at; /* 0: not yet, as far as is known here */
     enum { WAITING, BUILDING, AGREEING } stage;
 };
 
@@ -103,9 +107,8 @@ static void discard(struct duplicating *own)
 
 static void begin_agreement(struct duplicating *own, int built)
 {
-    int code = own->code != MPI_SUCCESS ? own->code : built, revoked = 0;
-    PMPIX_Comm_is_revoked(own->work.owner, &revoked);
-    own->code = code == MPI_SUCCESS && revoked ? MPIX_ERR_REVOKED : code;
+    int code = own->code != MPI_SUCCESS ? own->code : built;
+    own->code = code == MPI_SUCCESS && is_revoked(own->work.owner) ? MPIX_ERR_REVOKED : code;
     own->votes = vote_on(own->code);
     PMPIX_Comm_iagree(own->work.owner, &own->votes, &own->agreement);
     own->stage = AGREEING;
@@ -136,11 +139,34 @@ static bool advance_step(struct duplicating *own)
     }
 }
 
+/* Whether others have had time to bring to an end what they take part in. */
+static bool is_abandoned(struct duplicating *own)
+{
+    if (own->stage == WAITING || !is_revoked(own->work.owner))
+        return false;
+    own->revoked_at = own->revoked_at > 0 ? own->revoked_at : wall_s();
+    return wall_s() >= own->revoked_at + PATIENCE_S;
+}
+
+static void leave(struct duplicating *own)
+{
+    if (own->stage == BUILDING)
+        leave_build(&own->build);
+    else
+        make_last(own->work.owner);
+    own->work.kept = true;
+    own->work.code = MPIX_ERR_REVOKED;
+}
+
 static bool advance(struct work *work)
 {
     struct duplicating *own = (struct duplicating *)work;
     MPI_Errhandler handler = hold_errors(work->owner);
     bool ended = advance_step(own);
+    if (!ended && is_abandoned(own)) {
+        leave(own);
+        ended = true;
+    }
     release_errors(work->owner, handler, MPI_SUCCESS);
     if (!ended)
         return false;
