@@ -87,7 +87,7 @@ def test_copies_that_have_changed_in_memory_are_not_used(
         (4, "3", "1@0.2", "", True),
         (8, "4", "1@0.2,2@0.2", "", True),
         (8, "4", "0@checkpoint,5@repair", "", None),
-        (8, "4", "1@0.2,3@0.2", "", False),
+        (8, "4", "1@0.2,3@repair", "", False),
         (8, "4", "1@0.2", "4", True),
     ],
     ids=["all in one", "in two groups", "in phases", "in one group", "in one, and memory changes"],
@@ -141,6 +141,28 @@ def test_rows_and_columns_are_made_anew(parts: Parts, kill: str, told: dict[str,
     assert "12 ranks, 150 steps, largest error 0\n" in ended.text, ended.text
     assert ended.ranks("killed") == {int(one.split("@")[0]) for one in kill.split(",")}
     assert ended.in_time
+    assert not ended.crash_words
+
+
+IN_SQUARE = {
+    "RUNFLAT_SHAPE": "3x3",
+    "RUNFLAT_ALLOCATION": "2D(2,1)",
+    "RUNFLAT_POLICY": "hybrid(all)",
+}
+
+
+@pytest.mark.parametrize("parity", ["0", "4"], ids=["second copies", "parity"])
+def test_ranks_that_become_spares_hand_over_what_they_hold(parts: Parts, parity: str) -> None:
+    """Ranks slide twice, and one that holds what another one's data are brought back from sleeps then."""
+    program = [str(parts.program("tests/collective.c")), "220", "creation"]
+    told = IN_SQUARE | {"RUNFLAT_PARITY": parity}
+    ended = run_job(parts, 9, program, spares=5, kill="3@0.1,2@restore+0.1", environment=told)
+    assert "4 ranks, 220 steps, largest error 0\n" in ended.text, ended.text
+    assert ended.ranks("killed") == {2, 3}
+    assert ended.ranks("handed")
+    died = [one["t"] for one in ended.events if one["event"] == "killed"]
+    later = [one for one in ended.events if one["event"] == "restored" and one["t"] > max(died)]
+    assert {one["rank"] for one in later} == {4, 5, 7, 8}, later
     assert not ended.crash_words
 
 

@@ -1,5 +1,7 @@
 #include "data/copies.h"
 
+#include "state.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +44,23 @@ void drop_copy(struct copy *copy)
 {
     free(copy->data);
     *copy = (struct copy){.rank = -1};
+}
+
+void drop_changed_copies(void)
+{
+    for (int at = 0; at < COPIES_MAX; at++) {
+        struct copy *copy = &copies[at];
+        if (copy->rank < 0 ||
+            (copy->whole && checksum_of(copy->data, copy->bytes) == copy->checksum))
+            continue;
+        if (copy->whole) {
+            say("a copy of rank %d's checkpoint of version %ld has changed in memory; it is left "
+                "out",
+                copy->rank, (long)copy->version);
+            note_event_of("changed", -1, "version", (long)copy->version);
+        }
+        drop_copy(copy);
+    }
 }
 
 void keep_copies(int64_t version, int first, int second)

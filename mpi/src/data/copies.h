@@ -36,6 +36,10 @@ void seal_copy(struct copy *copy);
 /* Forgets a copy. */
 void drop_copy(struct copy *copy);
 
+/* Forgets copies that a failure has left unfinished, and those that are not any more what they were: the other one of the same
+ * rank is as good. */
+void drop_changed_copies(void);
+
 /* Forgets all copies but those of `first` and `second` at `version`. */
 void keep_copies(int64_t version, int first, int second);
 

@@ -22,26 +22,6 @@ struct holding {
     int64_t members;       /* of the group that a block is of */
 };
 
-/* Forgets copies that a failure has left unfinished, and those that are not any more what they were: the other one of the same
- * rank is as good. */
-static void drop_changed_copies(void)
-{
-    for (int at = 0; at < COPIES_MAX; at++) {
-        struct copy *copy = &copies[at];
-        if (copy->rank < 0 ||
-            (copy->whole && checksum_of(copy->data, copy->bytes) == copy->checksum))
-            continue;
-        if (!copy->whole) {
-            drop_copy(copy);
-            continue;
-        }
-        say("a copy of rank %d's checkpoint of version %ld has changed in memory; it is left out",
-            copy->rank, (long)copy->version);
-        note_event_of("changed", -1, "version", (long)copy->version);
-        drop_copy(copy);
-    }
-}
-
 /* Who holds which copies of a version: COPIES_MAX entries by rank. NULL: a failure. */
 static struct holding *who_holds(const struct ring *ring, int64_t version)
 {

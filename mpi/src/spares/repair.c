@@ -19,13 +19,14 @@ static void shrink_pool(struct repair *repair)
     repair->stage = SHRINKING;
 }
 
-/* In the votes of all: nobody wants new processes; no rank has such a mode. */
+/* In the votes of all: nobody wants new processes; no rank has such a mode; no spare holds copies. */
 enum {
     NO_REFILL = 1 << 8,
     NO_GROUP = 1 << 9,
     NO_UNIVERSE = 1 << 10,
     NO_CREATE = 1 << 11,
-    NO_COLL = 1 << 12
+    NO_COLL = 1 << 12,
+    NO_COPIES = 1 << 13
 };
 
 /* Ranks have the same modes, and tell those who take over. */
@@ -55,7 +56,7 @@ static void vote(struct repair *repair)
 {
     repair->next = repair->shrink.made;
     repair->votes = vote_on_agreements(repair->old != MPI_COMM_NULL) & vote_on_modes(repair->old) &
-                    (repair->refill ? ~NO_REFILL : ~0);
+                    (repair->refill ? ~NO_REFILL : ~0) & (has_to_hand() ? ~NO_COPIES : ~0);
     PMPIX_Comm_iagree(repair->next, &repair->votes, &repair->vote);
     repair->stage = VOTING;
 }
@@ -119,6 +120,7 @@ static void end_repair(struct repair *repair)
     if (own_rank() < 0) {
         free_made(&repair->ranks);
         free_made(repair->side);
+        drop_all_copies();
     }
     if (repair->may_free) {
         make_last(repair->old);
@@ -133,6 +135,18 @@ static void end_repair(struct repair *repair)
         tell_of_lost_ranks(repair->ranks);
     if (repair->tell || first_dead() >= 0)
         note_event("repaired", 1e3 * (wall_s() - repair->begin));
+}
+
+/* Ranks and spares are known, and where the data are. What it ends with is the same at all. */
+static bool begin_making_anew(struct repair *repair, int *code)
+{
+    if (!(repair->votes & NO_REFILL) && refill(repair->pool) != MPI_SUCCESS)
+        shrink_pool(repair);
+    else if (has_lost_ranks() && repair->stop_when_exhausted)
+        *code = RF_ERR_NO_SPARE;
+    else
+        make_gate(repair);
+    return *code != MPI_SUCCESS;
 }
 
 /* A communicator is there; true: it was the last. */
@@ -199,6 +213,7 @@ void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Co
 bool advance_repair(struct repair *repair, int *code)
 {
     int done = 0;
+    bool good;
     *code = MPI_SUCCESS;
     switch (repair->stage) {
     case SHRINKING:
@@ -219,15 +234,18 @@ bool advance_repair(struct repair *repair, int *code)
         if (!has_ended_agreements(&repair->may_free))
             return false;
         take_pool(repair);
-        if (!(repair->votes & NO_REFILL) && refill(repair->pool) != MPI_SUCCESS) {
-            shrink_pool(repair);
+        if (!has_retired() && repair->votes & NO_COPIES)
+            return begin_making_anew(repair, code);
+        begin_handing(&repair->handing, *repair->pool);
+        repair->stage = HANDING;
+        return false;
+    case HANDING:
+        if (!advance_handing(&repair->handing, &good))
             return false;
-        }
-        if (has_lost_ranks() && repair->stop_when_exhausted)
-            *code = RF_ERR_NO_SPARE;
-        else
-            make_gate(repair);
-        return *code != MPI_SUCCESS;
+        if (good)
+            return begin_making_anew(repair, code);
+        shrink_pool(repair);
+        return false;
     case GATING:
     case RANKING:
     case SIDING:

@@ -1,8 +1,10 @@
 /* A repair, step by step without waiting: shrink the pool, end what agreements are pending, ask the policy who takes over,
- * make the gate, the communicator of the ranks and its copy. A failure in its midst begins it again; its steps are the same whoever has failed. */
+ * let those who become spares hand over what only they hold, make the gate, the communicator of the ranks and its copy. A
+ * failure in its midst begins it again; its steps are the same whoever has failed. */
 #ifndef RUNFLAT_REPAIR_H
 #define RUNFLAT_REPAIR_H
 
+#include "data/handing.h"
 #include "requests/build.h"
 #include "requests/shrink.h"
 
@@ -18,12 +20,13 @@ struct repair {
     MPI_Comm *side;
     bool stop_when_exhausted, tell;
     bool refill; /* new processes are started for the dead, if any process wants that */
-    enum { SHRINKING, VOTING, FINISHING, GATING, RANKING, SIDING } stage;
+    enum { SHRINKING, VOTING, FINISHING, HANDING, GATING, RANKING, SIDING } stage;
     bool may_free;
     int votes;
     MPI_Request vote;
     MPI_Comm next;
     struct shrink shrink;
+    struct handing handing;
     struct build build;
     double begin, shrink_begin;
 };
