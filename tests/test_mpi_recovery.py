@@ -241,6 +241,13 @@ def test_a_stopped_process_is_fenced(parts: Parts) -> None:
     assert ended.first("fenced") - ended.first("stopped") < 1.5
 
 
+def test_numbers_of_communicators_that_a_repair_frees_are_not_used_again(parts: Parts) -> None:
+    """A message that came late for the one before would be taken for one of the next."""
+    ended = run_job(parts, 4, [str(parts.program("tests/reuse.c"))], spares=1)
+    assert len(re.findall(r"rank [01]: number \d+ was free\n", ended.text)) == 2, ended.text
+    assert ended.ranks("finalized") == {0, 1, 3}
+
+
 def test_a_process_whose_receive_queue_is_torn_ends(parts: Parts) -> None:
     """It would receive nothing more, and the others would wait for it in the repair."""
     program = [str(parts.program("tests/torn.c"))]

@@ -4,6 +4,7 @@
 #include "spares/roster.h"
 #include "state.h"
 
+#include <mpi-ext.h>
 #include <stdlib.h>
 
 enum { TAG = 32003, NOBODY = -1 };
@@ -131,10 +132,9 @@ static void note_handed(const struct handing *own)
         note_event_of("handed", -1, "copies", handed);
 }
 
-static bool end_handing(struct handing *own, bool *good)
+static void end_handing(struct handing *own, bool good)
 {
-    *good = own->flight.good;
-    if (*good) {
+    if (good) {
         note_handed(own);
         end_carrying(own->own, own->version, own->count, own->plan);
         if (own_rank() >= 0)
@@ -142,24 +142,42 @@ static bool end_handing(struct handing *own, bool *good)
     }
     free(own->offers);
     free(own->plan);
-    return true;
+}
+
+/* What has ended well here may have failed elsewhere. */
+static void begin_agreement(struct handing *own)
+{
+    own->all_good = own->flight.good;
+    PMPIX_Comm_iagree(own->pool, &own->all_good, &own->agreement);
+    own->stage = AGREEING;
+}
+
+static void begin_to_carry(struct handing *own)
+{
+    if (make_plan(own))
+        begin_carrying(&own->flight, own->pool, own->own, own->version, own->count, own->plan);
+    else
+        give_up_flight(&own->flight);
+    own->stage = CARRYING;
 }
 
 bool advance_handing(struct handing *handing, bool *good)
 {
+    int done = 0;
+    if (handing->stage == AGREEING) {
+        if (PMPI_Test(&handing->agreement, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done)
+            return false;
+        *good = handing->all_good;
+        end_handing(handing, *good);
+        return true;
+    }
     if (!has_landed(&handing->flight))
         return false;
-    if (!handing->flight.good || handing->carries)
-        return end_handing(handing, good);
-    if (handing->known < handing->size) {
+    if (!handing->flight.good || handing->stage == CARRYING)
+        begin_agreement(handing);
+    else if (handing->known < handing->size)
         begin_round(handing);
-        return false;
-    }
-    handing->carries = true;
-    if (make_plan(handing))
-        begin_carrying(&handing->flight, handing->pool, handing->own, handing->version,
-                       handing->count, handing->plan);
     else
-        give_up_flight(&handing->flight);
+        begin_to_carry(handing);
     return false;
 }

@@ -25,11 +25,13 @@ struct handing {
     int size, own;
     struct offer *offers; /* of this process and those after it in the pool, in turn */
     int known;            /* of them */
-    bool carries;         /* all are known: copies travel */
     int64_t version;
     int count;
     struct transfer *plan;
     struct flight flight;
+    enum { ASKING, CARRYING, AGREEING } stage;
+    int all_good;
+    MPI_Request agreement;
 };
 
 /* Whether this process is a spare that holds copies. */
@@ -38,7 +40,8 @@ bool has_to_hand(void);
 /* Begins in a pool whose dead are buried; by all its processes. */
 void begin_handing(struct handing *handing, MPI_Comm pool);
 
-/* Goes on as far as is possible without waiting; true: ended. `good` is false after a failure, and the pool is revoked then. */
+/* Goes on as far as is possible without waiting; true: ended. `good` is the same at all; it is false after a failure that kept copies
+ * from travelling. */
 bool advance_handing(struct handing *handing, bool *good);
 
 /* A spare holds nothing any more. */

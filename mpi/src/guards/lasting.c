@@ -1,5 +1,6 @@
 #include "guards/lasting.h"
 
+#include "guards/deaths.h"
 #include "modes/agree.h"
 #include "modes/uniform.h"
 #include "state.h"
@@ -13,8 +14,8 @@ void make_last(MPI_Comm comm)
     release_errors(comm, handler, MPI_SUCCESS);
 }
 
-void make_last_if_revoked(MPI_Comm comm)
+void make_last_if_broken(MPI_Comm comm)
 {
-    if (rf.ready && comm != MPI_COMM_NULL && is_revoked(comm))
+    if (rf.ready && comm != MPI_COMM_NULL && (is_revoked(comm) || has_failures(comm)))
         make_last(comm);
 }

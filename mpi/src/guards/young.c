@@ -1,6 +1,7 @@
 #include "guards/young.h"
 
 #include "guards/deaths.h"
+#include "guards/lasting.h"
 #include "guards/numbers.h"
 #include "modes/modes.h"
 #include "requests/calls.h"
@@ -165,5 +166,6 @@ void free_made(MPI_Comm *comm)
 {
     drop_modes(*comm);
     forget_made(*comm);
+    make_last_if_broken(*comm);
     PMPI_Comm_free(comm);
 }

@@ -206,7 +206,7 @@ static bool forget(MPI_Comm comm)
 {
     if (modes_of(comm).of_job && !may_part_from(comm))
         return false;
-    make_last_if_revoked(comm);
+    make_last_if_broken(comm);
     drop_modes(comm);
     forget_made(comm);
     forget_joined(comm);

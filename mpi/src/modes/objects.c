@@ -4,6 +4,7 @@
  * while one is half made is held back, one that was known before ends its collective calls, and they have the error range of the
  * window or file. What reads and writes data is not protected. */
 #include "guards/deaths.h"
+#include "guards/lasting.h"
 #include "guards/young.h"
 #include "modes/agree.h"
 #include "modes/modes.h"
@@ -76,6 +77,7 @@ EXPORTED int ompi_comm_free(MPI_Comm *gone)
         if (being_made->comm[at] == *gone) {
             being_made->comm[at--] = being_made->comm[--being_made->count];
             forget_made(*gone);
+            make_last_if_broken(*gone);
         }
     }
     return next(gone);
@@ -155,6 +157,7 @@ static bool forget(const void *handle)
     for (int at_inner = 0; at_inner < inner.count; at_inner++) {
         drop_modes(inner.comm[at_inner]);
         forget_made(inner.comm[at_inner]);
+        make_last_if_broken(inner.comm[at_inner]);
     }
     free(gone);
     return true;

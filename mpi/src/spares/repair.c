@@ -123,7 +123,6 @@ static void end_repair(struct repair *repair)
         drop_all_copies();
     }
     if (repair->may_free) {
-        make_last(repair->old);
         free_made(&repair->old);
     } else if (repair->old != MPI_COMM_NULL) {
         drop_modes(repair->old);
