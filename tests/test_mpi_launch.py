@@ -184,6 +184,17 @@ def test_wrong_use_is_answered(
     assert answer.out == ""
 
 
+def test_hosts_that_are_to_be_killed_are_in_the_hostfile(parts: list[str], tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("n1 slots=1\nn2 slots=1\n", encoding="utf-8")
+    answer = run(
+        "mpi", "run", *parts, "-n", "2", "--hostfile", hosts, "--kill", "node:zz@1", "true"
+    )
+    assert answer.status == 2
+    assert "there is no host zz" in answer.err
+    assert "names n1, n2" in answer.err
+
+
 def test_parity_is_for_two_ranks_or_more_and_groups_may_be_larger_than_the_job(
     parts: list[str],
 ) -> None:

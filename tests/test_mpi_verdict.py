@@ -79,6 +79,37 @@ def test_an_abort_is_named_first() -> None:
     assert verdict.reasons[0] == "rank 1 ended the job (MPI_Abort, or an error that is fatal)"
 
 
+def test_who_failed_before_others_ended_the_job_is_named_before_them() -> None:
+    """mpirun kills the rest then, which the last of them may still see."""
+    verdict = judge(
+        3,
+        Attempt(status=9),
+        noted(
+            ALL
+            + "0 failure_detected 3 of=1; 0 aborted 3.1; 2 failure_detected 3.2 of=0; 2 aborted 3.3"
+        ),
+    )
+    first, second = verdict.reasons[:2]
+    assert first == "rank 1 failed first (a crash, a signal, or an exit before MPI_Finalize)"
+    assert second.startswith("ranks 0, 2 ended the job")
+
+
+def test_a_job_that_stops_without_a_spare_says_so() -> None:
+    told = ALL + "1 killed 3; 0 exhausted 3.1; 2 exhausted 3.1; 0 aborted 3.2; 2 aborted 3.2"
+    verdict = judge(3, Attempt(status=3), noted(told))
+    assert verdict.reasons[0].startswith("no spare was left for a failed rank")
+
+
+def test_hosts_that_are_lost_are_named() -> None:
+    on = [Event(1.0, rank, "started", more={"host": f"n{rank // 2}"}) for rank in range(6)]
+    killed = noted("2 killed 3; 3 killed 3")
+    verdict = judge(6, Attempt(status=0), [*on, *killed])
+    assert verdict.reasons[0].startswith("all ranks of host n1 failed")
+    ended = noted("; ".join(f"{rank} finalized 9" for rank in (0, 1, 4, 5)))
+    assert not judge(6, Attempt(status=0), [*on, *killed, *ended]).reasons
+    assert "all ranks" not in judge(6, Attempt(status=1), [*on, *killed[:1]]).reasons[0]
+
+
 def test_a_rank_that_ended_with_a_status_has_failed() -> None:
     verdict = judge(
         3, Attempt(status=0), noted(ALL + "1 exited 3; 0 failure_detected 4 of=1; " + LAST)

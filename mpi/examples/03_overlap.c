@@ -101,6 +101,8 @@ int main(int argc, char **argv)
                        area, meanwhile);
             else
                 meanwhile += repair(&comm, &part, rank, size, pieces, &is_new);
+            if (RF_Shape() == RF_SMALLER)
+                MPI_Abort(MPI_COMM_WORLD, 5); /* nobody has the part of the rank that is gone */
         }
     }
     MPI_Finalize();

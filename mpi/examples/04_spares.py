@@ -27,6 +27,8 @@ def main() -> None:
     job.protect(0, area)
     while job.goes_on:
         with job.recoverable():
+            if job.is_smaller:  # spares ran out: nobody has the part of the rank that is gone
+                MPI.COMM_WORLD.Abort(4)
             comm = job.comm
             rank, size = comm.Get_rank(), comm.Get_size()
             step = job.restore()

@@ -1,6 +1,7 @@
 ! The heat cells of 02_spares.c in Fortran: the same few lines make them survive.
 !
-!     mpifort runflat.f90 05_fortran.f90 -lrunflat_mpi
+!     runflat mpi build -o rf
+!     mpifort rf/runflat.f90 05_fortran.f90 -Lrf -lrunflat_mpi -Wl,-rpath,$PWD/rf
 !     runflat mpi run -n 4 --spares 1 --kill 2@0.3 ./a.out 400
 program heat
   use runflat
@@ -60,6 +61,7 @@ program heat
       if (RF_Repair(comm) /= MPI_SUCCESS) call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
       rank = -1
       if (comm == MPI_COMM_NULL) exit ! its rank had moved on, and it was a spare to the end
+      if (RF_Shape() == RF_SMALLER) call MPI_Abort(MPI_COMM_WORLD, 4, ierr) ! a rod that lacks a part is of no use
       code = RF_Restore(comm, step)
     end do
     if (rank == 0) print '(i0,a,i0,a,es8.1)', size, ' ranks, ', steps, ' steps, largest error ', largest

@@ -36,6 +36,9 @@
 #define RUNFLAT_H
 
 #include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h> /* MPIX_ERR_PROC_FAILED, MPIX_ERR_REVOKED, MPIX_Comm_shrink and their kind */
+#endif
 #include <stddef.h>
 #include <stdint.h>
 
@@ -92,15 +95,17 @@ RF_API int RF_Init(int spares, MPI_Comm *comm);
 
 /* Makes the communicator whole again after a failure: every rank in its place, failed ones replaced by spares. All live ranks
  * come here, some because an operation told them of the failure, the others because this call interrupts theirs with
- * MPI_ERR_REVOKED. Failures during the repair are repaired as well.
+ * MPIX_ERR_REVOKED. Failures during the repair are repaired as well.
  *
- * Communicators and windows that were made from it, or from those, are interrupted alike, also those that this process has freed since it has heard of the failure: free them, before or after, and make
- * them anew from the repaired one. What takes all live processes whether it is revoked or not, MPIX_Comm_shrink and MPIX_Comm_agree, is not interrupted.
+ * Communicators and windows that were made from it, or from those, are interrupted alike, also those that this process has freed
+ * since it has heard of the failure: free them, before or after, and make them anew from the repaired one. What takes all live
+ * processes whether it is revoked or not, MPIX_Comm_shrink and MPIX_Comm_agree, is not interrupted.
  *
  * [in,out] comm  the communicator of RF_Init; afterwards the repaired one (the old handle is gone). This process's rank in it
  *                may be another than before if the policy slides ranks.
  *
- * MPI_SUCCESS (see RF_Shape); RF_ERR_NO_SPARE at all ranks alike, if the job is to stop when spares run out. */
+ * MPI_SUCCESS (see RF_Shape); RF_ERR_NO_SPARE at all ranks alike, if the job is to stop when spares run out; RF_ERR_ARGUMENT if
+ * there is no job, comm is another communicator, or a request of RF_Comm_irepair is under way. */
 RF_API int RF_Repair(MPI_Comm *comm);
 
 /* RF_Repair as a request, for ranks that have something to do meanwhile. All live ranks repair, some so, some with RF_Repair.
@@ -129,7 +134,8 @@ RF_API int RF_Refill(MPI_Comm *comm);
 /* How many spares are left. */
 RF_API int RF_Spares(void);
 
-/* RF_SAME_SIZE or RF_SMALLER: what the last repair made of the communicator. */
+/* RF_SAME_SIZE or RF_SMALLER: what the last repair made of the communicator. In a smaller one RF_Restore brings back the data of each
+ * rank that is left; those of the others are gone, so a program whose result needs them stops, or shares out its work anew. */
 RF_API int RF_Shape(void);
 
 /* Names memory that belongs to the rank: what RF_Checkpoint keeps and RF_Restore brings back. All ranks name the same ids;
@@ -137,7 +143,9 @@ RF_API int RF_Shape(void);
  *
  * [in] id      any number; naming it again replaces the memory
  * [in] memory  the caller's, until it is named again or MPI_Finalize
- * [in] bytes   its size */
+ * [in] bytes   its size
+ *
+ * MPI_SUCCESS; RF_ERR_ARGUMENT if memory is NULL and bytes are more than 0; MPI_ERR_NO_MEM. */
 RF_API int RF_Protect(int id, void *memory, size_t bytes);
 
 /* Keeps the protected memory of all ranks as `version`: a copy here and one at another rank, on another host where there is
@@ -174,7 +182,7 @@ RF_API int RF_Restore(MPI_Comm comm, int64_t *version);
 /* Ends the protected part: all ranks are done. Spares are released. Collective.
  *
  * MPI_SUCCESS, comm is then MPI_COMM_NULL; or the class of a failure at all ranks alike: repair and go on, the spares are
- * still there. */
+ * still there; RF_ERR_ARGUMENT as for RF_Repair. */
 RF_API int RF_End(MPI_Comm *comm);
 
 /* MPIX_Comm_shrink as a request: the live processes of `comm` get a communicator of their own, in the order of their ranks, while

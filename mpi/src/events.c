@@ -33,7 +33,14 @@ static int event_file(void)
     return file;
 }
 
-static void write_line(const char *event, double ms, const char *field, long value)
+/* One write: lines of threads do not mix, and none is lost when the process is killed next. */
+static void write_line(const char *line, int length)
+{
+    if (write(file, line, length) != length)
+        file = -1;
+}
+
+static void note(const char *event, double ms, const char *field, long value)
 {
     if (event_file() < 0)
         return;
@@ -45,19 +52,34 @@ static void write_line(const char *event, double ms, const char *field, long val
     if (field)
         length += snprintf(line + length, sizeof line - length, ", \"%s\": %ld", field, value);
     length += snprintf(line + length, sizeof line - length, "}\n");
-    /* One write: lines of threads do not mix, and none is lost when the process is killed next. */
-    if (write(file, line, length) != length)
-        file = -1;
+    write_line(line, length);
+}
+
+void note_start(void)
+{
+    char own[256] = "", line[512];
+    const char *host = getenv("PMIX_HOSTNAME");
+    gethostname(own, sizeof own - 1);
+    host = host ? host : own;
+    /* No name of a host has what would need escaping. */
+    if (strlen(host) >= sizeof own || strpbrk(host, "\"\\"))
+        host = "";
+    if (event_file() < 0)
+        return;
+    int length = snprintf(line, sizeof line,
+                          "{\"t\": %.6f, \"rank\": %d, \"event\": \"started\", \"host\": \"%s\"}\n",
+                          wall_s(), rf.rank, host);
+    write_line(line, length);
 }
 
 void note_event(const char *event, double ms)
 {
-    write_line(event, ms, NULL, 0);
+    note(event, ms, NULL, 0);
 }
 
 void note_event_of(const char *event, double ms, const char *field, long value)
 {
-    write_line(event, ms, field, value);
+    note(event, ms, field, value);
 }
 
 void say(const char *format, ...)

@@ -177,7 +177,7 @@ static void after_init(void)
     end_step();
     rf.ready = true;
     on_exit(end_program, NULL);
-    note_event("started", -1);
+    note_start();
     PMPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL && place_of_newcomer() < 0)
         note_joined(parent);

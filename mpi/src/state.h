@@ -45,7 +45,10 @@ static inline bool is_here(int rank)
 /* Notes an event with its duration in ms (negative: none) in this process's file; nothing without RUNFLAT_EVENTS. */
 void note_event(const char *event, double ms);
 
-/* The same with one more field. */
+/* Notes that this process has come through MPI_Init, and its host as the launcher calls it. */
+void note_start(void);
+
+/* The same as `note_event` with one more field. */
 void note_event_of(const char *event, double ms, const char *field, long value);
 
 /* Seconds since the epoch. */

@@ -6,6 +6,8 @@
     job = mpi.start()                     # spares sleep in here until they take over
     while job.goes_on:
         with job.recoverable():           # a failure in here is repaired, and the loop begins again
+            if job.is_smaller:            # spares ran out: stop, or share the work out anew
+                MPI.COMM_WORLD.Abort(1)
             step = job.restore()          # the last checkpoint; None: there is none
             if step is None:
                 step = 0
@@ -293,6 +295,10 @@ class Job:
         memory : writable buffer
             Contiguous: a bytearray, an array, a NumPy array. It is kept alive.
         """
+        if not isinstance(name, int):
+            raise TypeError(
+                f"memory is named by a whole number, the same at all ranks; got {name!r}"
+            )
         view = memoryview(memory)
         if view.readonly or not view.contiguous:
             raise TypeError(

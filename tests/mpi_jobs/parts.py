@@ -88,7 +88,7 @@ def build(folder: Path, *, sanitize: bool = False) -> Parts:
             raise Missing(f"no {tool}: install {package}")
     made = folder / "library"
     sanitizers = "ON" if sanitize else "OFF"
-    run(["cmake", "-S", "mpi", "-B", str(made), f"-DCMAKE_C_COMPILER={mpicc}", f"-DRUNFLAT_SANITIZE={sanitizers}"])  # fmt: skip
+    run(["cmake", "-S", "mpi", "-B", str(made), f"-DCMAKE_C_COMPILER={mpicc}", f"-DRUNFLAT_SANITIZE={sanitizers}", "-DRUNFLAT_STRICT=ON"])  # fmt: skip
     run(["cmake", "--build", str(made), "--parallel", str(os.cpu_count() or 1)])
     run(["cargo", "build", "--locked", "-p", "runflat-policy"])
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))

@@ -34,6 +34,21 @@ struct copy *find_copy(int rank, int64_t version)
     return NULL;
 }
 
+/* What the data of a copy adds up to. */
+static uint64_t checksum_of(const unsigned char *data, size_t bytes)
+{
+    uint64_t sum = bytes, word;
+    size_t at = 0;
+    for (; at + sizeof word <= bytes; at += sizeof word) {
+        memcpy(&word, data + at, sizeof word);
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+        sum ^= sum >> 29;
+    }
+    for (; at < bytes; at++)
+        sum = (sum ^ data[at]) * 0x9e3779b97f4a7c15u;
+    return sum ^ sum >> 32;
+}
+
 void seal_copy(struct copy *copy)
 {
     copy->checksum = checksum_of(copy->data, copy->bytes);
@@ -71,18 +86,4 @@ void keep_copies(int64_t version, int first, int second)
             (copy->version != version || (copy->rank != first && copy->rank != second)))
             drop_copy(copy);
     }
-}
-
-uint64_t checksum_of(const unsigned char *data, size_t bytes)
-{
-    uint64_t sum = bytes, word;
-    size_t at = 0;
-    for (; at + sizeof word <= bytes; at += sizeof word) {
-        memcpy(&word, data + at, sizeof word);
-        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
-        sum ^= sum >> 29;
-    }
-    for (; at < bytes; at++)
-        sum = (sum ^ data[at]) * 0x9e3779b97f4a7c15u;
-    return sum ^ sum >> 32;
 }

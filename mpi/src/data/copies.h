@@ -43,7 +43,4 @@ void drop_changed_copies(void);
 /* Forgets all copies but those of `first` and `second` at `version`. */
 void keep_copies(int64_t version, int first, int second);
 
-/* What the data of a copy adds up to. */
-uint64_t checksum_of(const unsigned char *data, size_t bytes);
-
 #endif

@@ -2,6 +2,7 @@
 
 #include "state.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 bool has_failures(MPI_Comm comm)
@@ -34,17 +35,33 @@ int mark_dead(bool *dead)
     return count;
 }
 
-/* By place; NULL before the first. */
+/* By place; NULL before the first. MPI may learn of a failure in any thread. */
 static enum { NOT_NOTED, NOTED, FILLED_AGAIN } * deaths;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Marks a place as noted; false: it was before, or (`once`) another process has taken it since. */
+static bool mark(int place, bool once)
+{
+    pthread_mutex_lock(&lock);
+    if (!deaths)
+        deaths = calloc((size_t)rf.size, sizeof *deaths);
+    bool is_new = deaths && deaths[place] != NOTED && !(once && deaths[place] == FILLED_AGAIN);
+    if (is_new)
+        deaths[place] = NOTED;
+    pthread_mutex_unlock(&lock);
+    return is_new;
+}
 
 void note_death(int place)
 {
-    if (!deaths)
-        deaths = calloc((size_t)rf.size, sizeof *deaths);
-    if (!deaths || deaths[place] == NOTED)
-        return;
-    deaths[place] = NOTED;
-    note_event_of("failure_detected", -1, "of", place);
+    if (mark(place, false))
+        note_event_of("failure_detected", -1, "of", place);
+}
+
+void note_death_in(MPI_Comm comm, int rank)
+{
+    if (rf.world != MPI_COMM_NULL && comm == rf.world && mark(rank, true))
+        note_event_of("failure_detected", -1, "of", rank);
 }
 
 void note_deaths(void)
@@ -56,13 +73,15 @@ void note_deaths(void)
     bool *dead = calloc((size_t)size, sizeof *dead);
     if (dead && mark_dead(dead) > 0)
         for (int rank = 0; rank < size; rank++)
-            if (dead[rank] && !(deaths && deaths[rank] == FILLED_AGAIN))
-                note_death(rank);
+            if (dead[rank])
+                note_death_in(rf.world, rank);
     free(dead);
 }
 
 void forget_death(int place)
 {
+    pthread_mutex_lock(&lock);
     if (deaths)
         deaths[place] = FILLED_AGAIN;
+    pthread_mutex_unlock(&lock);
 }

@@ -17,6 +17,9 @@ void note_death(int place);
 /* The same for each process of the world that MPI knows of. */
 void note_deaths(void);
 
+/* MPI learns here that a rank of a communicator has failed. */
+void note_death_in(MPI_Comm comm, int rank);
+
 /* Another process stands at a place now, which may fail too. */
 void forget_death(int place);
 

@@ -1,5 +1,6 @@
 #include "requests/meeting.h"
 
+#include "guards/deaths.h"
 #include "guards/lasting.h"
 #include "guards/young.h"
 #include "modes/agree.h"
@@ -222,12 +223,7 @@ void tell_trouble(const struct meeting *meeting, int class)
     if (meeting->in_world)
         tell(meeting->count, meeting->ranks, meeting->tag + 1, class);
     if (meeting->beside >= 0)
-        tell_one(meeting->beside, meeting->beside_tag, class);
-}
-
-void tell_one(int rank, int tag, int class)
-{
-    tell(1, &rank, tag, class);
+        tell(1, &meeting->beside, meeting->beside_tag, class);
 }
 
 /* A communicator in the making. MPI goes on with steps that were given up: it is never freed then. */
@@ -367,6 +363,8 @@ __attribute__((visibility("default"))) int ompi_comm_set_rank_failed(MPI_Comm co
     static int (*next)(MPI_Comm, int, bool);
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "ompi_comm_set_rank_failed");
+    if (!far)
+        note_death_in(comm, rank);
     return is_half(comm) ? MPI_SUCCESS : next(comm, rank, far);
 }
 

@@ -57,9 +57,6 @@ int trouble(struct meeting *meeting);
 /* Tells all that this process has given up. */
 void tell_trouble(const struct meeting *meeting, int class);
 
-/* The same to one rank of the world. */
-void tell_one(int rank, int tag, int class);
-
 /* Makes a communicator of all; `votes` are this process's and become what all have in common. Returns MPI_SUCCESS, or a class. */
 int meet(struct meeting *meeting, int *votes, MPI_Comm *made);
 

@@ -105,13 +105,13 @@ static void make_side(struct repair *repair)
     repair->stage = SIDING;
 }
 
-static void tell_of_lost_ranks(MPI_Comm ranks)
+static void tell_of_lost_ranks(const char *what_comes)
 {
-    int size;
-    if (!has_lost_ranks() || own_rank() != 0)
-        return;
-    PMPI_Comm_size(ranks, &size);
-    say("no spare is left: the job goes on with %d of %d ranks", size, first_count());
+    int left = 0;
+    for (int number = 0; number < first_count(); number++)
+        left += place_of(number) >= 0;
+    if (has_lost_ranks() && own_rank() == 0)
+        say("no spare is left: the job %s with %d of %d ranks", what_comes, left, first_count());
 }
 
 static void end_repair(struct repair *repair)
@@ -131,9 +131,16 @@ static void end_repair(struct repair *repair)
         adopt_modes(repair->ranks, modes_in(repair->votes));
     count_agreements(repair->ranks);
     if (repair->tell)
-        tell_of_lost_ranks(repair->ranks);
+        tell_of_lost_ranks("goes on");
     if (repair->tell || first_dead() >= 0)
         note_event("repaired", 1e3 * (wall_s() - repair->begin));
+}
+
+static int stop(void)
+{
+    tell_of_lost_ranks("stops, as it is told to,");
+    note_event("exhausted", -1);
+    return RF_ERR_NO_SPARE;
 }
 
 /* Ranks and spares are known, and where the data are. What it ends with is the same at all. */
@@ -142,7 +149,7 @@ static bool begin_making_anew(struct repair *repair, int *code)
     if (!(repair->votes & NO_REFILL) && refill(repair->pool) != MPI_SUCCESS)
         shrink_pool(repair);
     else if (has_lost_ranks() && repair->stop_when_exhausted)
-        *code = RF_ERR_NO_SPARE;
+        *code = stop();
     else
         make_gate(repair);
     return *code != MPI_SUCCESS;

@@ -141,7 +141,8 @@ static int sleep_as_spare(MPI_Comm *ranks)
         if (ends || is_revoked(job.pool)) {
             int code = repair(ranks);
             if (code != MPI_SUCCESS || *ranks != MPI_COMM_NULL) {
-                note_event_of("took_over", -1, "as", own_rank());
+                if (code == MPI_SUCCESS)
+                    note_event_of("took_over", -1, "as", own_rank());
                 return code;
             }
         }
@@ -189,9 +190,11 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
     job.stop_when_exhausted = exhausted && strcmp(exhausted, "stop") == 0;
     if (place_of_newcomer() >= 0)
         return join(spares, comm);
-    if (spares < RF_SPARES_FROM_LAUNCH || spares >= rf.size)
-        return refuse("RF_Init",
-                      "there are not more processes than spares, or fewer than no spares");
+    if (spares < RF_SPARES_FROM_LAUNCH || spares >= rf.size) {
+        say("RF_Init: %d of %d processes cannot be spares: 0 to %d can, or RF_SPARES_FROM_LAUNCH",
+            spares, rf.size, rf.size - 1);
+        return RF_ERR_ARGUMENT;
+    }
     if (!open_roster(spares))
         return RF_ERR_ARGUMENT;
     if (parity_size() && getenv("RUNFLAT_STORE")) {

@@ -5,9 +5,9 @@ Each process writes a file `rank-N.jsonl`, N its rank in the world, a JSON objec
     {"t": 1760000000.25, "rank": 3, "event": "repaired", "ms": 12.5}
 
 `t` is the time of writing in seconds since the epoch; with `ms`, the event took so long and ended at `t`. `of` is another rank that
-the event is about. Known here: `started` (end of MPI_Init), `killed` and `stopped` (on purpose, written before the signal),
-`failure_detected` (`of`: who failed; one line each), `fenced` (`of`: who was killed because it hung), `repaired`, `step_limit`
-(the process gave up), `finalized`. Other events are kept and drawn. What the launcher adds has no rank (null) or the rank of a
+the event is about. Known here: `started` (end of MPI_Init; `host`), `killed` and `stopped` (on purpose, written before the signal),
+`failure_detected` (`of`: who failed; one line each), `fenced` (`of`: who was killed because it hung), `repaired`, `exhausted` (no spare
+was left, and the job stops then), `step_limit` (the process gave up), `finalized`. Other events are kept and drawn. What the launcher adds has no rank (null) or the rank of a
 process that it killed.
 
 Limits: clocks of different hosts are taken as they are. A line cut short by the end of its process is left out.

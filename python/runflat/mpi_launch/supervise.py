@@ -19,6 +19,7 @@ from pathlib import Path
 
 from runflat.mpi_launch.attempt import run
 from runflat.mpi_launch.error import MpiError
+from runflat.mpi_launch.injection import NodeKill
 from runflat.mpi_launch.line import Job, host_lines
 
 ANSWER_S = 40.0
@@ -60,6 +61,22 @@ def read_hosts(path: Path) -> list[Host]:
         slots = re.search(r"\bslots\s*=\s*(\d+)", line)
         found.append(Host(line.split()[0], None if slots is None else int(slots[1]), line))
     return found
+
+
+def check_kills(kills: Sequence[NodeKill], hostfile: Path | None) -> None:
+    """Refuse to kill hosts that a hostfile does not name.
+
+    Raises
+    ------
+    MpiError
+        If there is one.
+    """
+    known = [] if hostfile is None else [host.name for host in read_hosts(hostfile)]
+    for one in kills:
+        if known and one.host not in known:
+            raise MpiError(
+                f"--kill {one}: there is no host {one.host}; {hostfile} names {', '.join(known)}"
+            )
 
 
 def answers(host: Host, job: Job, mpirun: Path, folder: Path) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 from runflat import __version__, _core
 from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.events import Event
-from runflat.mpi_launch.verdict import Failure, Verdict, milliseconds, ranges, span, summary
+from runflat.mpi_launch.verdict import Failure, Verdict, milliseconds, named, span, summary
 from runflat.report.mpi_timeline_model import TimelineEvent, TimelineFailure, TimelineReport
 from runflat.report.mpi_timeline_page import render_timeline
 from runflat.report.tables import NONE
@@ -93,10 +93,7 @@ class Timeline:
             answers=[ANSWERS[self.verdict.outcome], *self.verdict.reasons, *summary(self.verdict)],
             facts=[
                 ("processes", f"{self.ranks:,}"),
-                (
-                    "failed ranks",
-                    ranges(sorted(one.rank for one in self.verdict.failures)) or "none",
-                ),
+                ("failed", _failed([one.rank for one in self.verdict.failures])),
                 ("took", f"{self.seconds:.1f} s"),
                 ("exit status", str(self.verdict.status)),
             ],
@@ -122,6 +119,11 @@ ANSWERS = {
     "limit": "The job was ended: its time had run out.",
     "interrupted": "The job was ended from outside.",
 }
+
+
+def _failed(ranks: Sequence[int]) -> str:
+    """How many ranks failed, and which: a rank alone would read as a count."""
+    return f"{len(ranks)} ({named(sorted(ranks))})" if ranks else "none"
 
 
 def _failure(one: Failure, begun: float) -> TimelineFailure:

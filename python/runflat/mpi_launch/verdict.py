@@ -140,6 +140,20 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
     reasons = [] if attempt.status == 0 or known else [ended]
     if aborted:
         reasons.insert(0, f"{named(aborted)} ended the job (MPI_Abort, or an error that is fatal)")
+        at = min(one.t for one in events if one.event == "aborted")
+        dead = set(missing) - set(aborted)
+        first = sorted(
+            {one.of for one in events if one.event in REPORTS and one.of in dead and one.t <= at}
+        )
+        if first:
+            reasons.insert(
+                0,
+                f"{named(first)} failed first (a crash, a signal, or an exit before MPI_Finalize)",
+            )
+    if any(one.event == "exhausted" for one in events):
+        reasons.insert(
+            0, "no spare was left for a failed rank, and the job stops then (--on-exhausted stop)"
+        )
     if limit:
         reasons.insert(0, _gave_up(world_size, limit, events, finalized | excused))
     all_the_same = f"; {ended} all the same" if attempt.status == 0 else ""
@@ -160,7 +174,28 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
         names = ", ".join(sorted({one.name for one in attempt.left})[:3])
         some = "1 process" if count == 1 else f"{count} processes"
         reasons.append(f"{some} outlived mpirun and had to be ended: {names}")
+    lost = _lost_hosts(events)
+    if reasons and lost:
+        reasons.insert(
+            0,
+            f"all ranks of {lost} failed: with its daemon a host takes the job along, which --supervise begins again elsewhere",
+        )
     return [*reasons, *attempt.troubles]
+
+
+def _lost_hosts(events: Sequence[Event]) -> str:
+    """Name the hosts all of whose ranks have failed, where others have not; empty: none."""
+    on: dict[str, set[int]] = {}
+    for one in events:
+        if one.event == "started" and one.rank is not None and "host" in one.more:
+            on.setdefault(str(one.more["host"]), set()).add(one.rank)
+    failed = {one.rank for one in find_failures(events)}
+    gone = sorted(host for host, ranks in on.items() if ranks <= failed)
+    return (
+        ("host " if len(gone) == 1 else "hosts ") + ", ".join(gone)
+        if 0 < len(gone) < len(on)
+        else ""
+    )
 
 
 def _gave_up(

@@ -19,6 +19,7 @@ from runflat.cli.options import complete_file, complete_policy, print_json
 from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.injection import Injection, NodeKill, read_kill, read_stop
 from runflat.mpi_launch.line import Job, compose
+from runflat.mpi_launch.supervise import check_kills
 
 HOST_TIMEOUT_S = 30.0
 """Of a supervised job: well above what a busy network is silent for."""
@@ -237,6 +238,8 @@ def command(
         raise MpiError(
             "--supervise begins again from whole copies, which --parity does not make: leave one out"
         )
+    nodes = [one for one in killed if isinstance(one, NodeKill)]
+    check_kills(nodes, job.hostfile)
     parts = find_parts(mpirun, library, dry_run=dry_run)
     policies = find_policies(job)
     if dry_run:
@@ -247,7 +250,6 @@ def command(
         else:
             click.echo(line)
         return 0
-    nodes = [one for one in killed if isinstance(one, NodeKill)]
     with event_folder(folder, near=hostfile is not None) as place:
         written = None if timeline is None else Path(timeline)
         launch = Launch(parts, policies, place, limit, written, as_json)
