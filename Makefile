@@ -63,7 +63,7 @@ papers-full: papers $(VENV)/.dev
 	@for plan in figure10 figure11 figure12 figure13 figure16 figure18 fat-tree optimal-10 optimal-24; do \
 	  $(BIN)/runflat spares run $(SPARES)/$$plan.toml -o out/spares/$$plan \
 	  && $(BIN)/python $(SPARES)/table.py out/spares/$$plan $$plan.csv || exit 1; done
-	$(BIN)/python papers/bouteiller-2022/figures.py --rounds 3
+	$(BIN)/python papers/bouteiller-2022/figures.py --rounds 3 && $(BIN)/python papers/bouteiller-2022/plot.py out/bouteiller-2022
 
 # The packet engine of the flit simulation against the flit engine, 1,000 random networks (`make test`: 60).
 soak:
