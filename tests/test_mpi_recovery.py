@@ -1,10 +1,9 @@
-"""MPI jobs that lose processes: a sample of the kill matrix, error range and uniformity, on the real MPI."""
+"""MPI jobs that lose processes: a sample of the kill matrix, spares, shrinks, sanitizers, on the real MPI."""
 
 from __future__ import annotations
 
 import re
 import subprocess
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -61,67 +60,6 @@ def test_a_spare_takes_over_the_rank(parts: Parts) -> None:
     assert ended.ranks("restored") >= {0, 2, 3, 4}
 
 
-@pytest.mark.parametrize(
-    ("corrupt", "version"),
-    [("3", "[1-9][0-9]*"), ("2", "0")],
-    ids=["the other copy is good", "the other copy is gone"],
-)
-def test_copies_that_have_changed_in_memory_are_not_used(
-    parts: Parts, corrupt: str, version: str
-) -> None:
-    """Rank 1 dies, whose second copy is at rank 2; that of rank 3 is at rank 0."""
-    program = [str(parts.program("examples/02_spares.c")), "150"]
-    ended = run_job(
-        parts, 6, program, spares=2, kill="1@0.2", environment={"RUNFLAT_CORRUPT": corrupt}
-    )
-    assert "has changed in memory; it is left out" in ended.text, ended.text
-    assert "4 ranks, 150 steps, largest error 0" in ended.text, ended.text
-    again = [one["version"] for one in ended.events if one["event"] in ("restored", "checkpoint") and one["t"] > ended.first("repaired")]  # fmt: skip
-    assert re.fullmatch(version, str(again[0])), again[:8]
-    assert not ended.crash_words
-
-
-@pytest.mark.parametrize(
-    ("ranks", "parity", "kill", "corrupt", "again"),
-    [
-        (4, "3", "1@0.2", "", True),
-        (8, "4", "1@0.2,2@0.2", "", True),
-        (8, "4", "0@checkpoint,5@repair", "", None),
-        (8, "4", "1@0.2,3@repair", "", False),
-        (8, "4", "1@0.2", "4", True),
-    ],
-    ids=["all in one", "in two groups", "in phases", "in one group", "in one, and memory changes"],
-)
-def test_parity_gives_back_what_one_of_a_group_had(
-    parts: Parts, ranks: int, parity: str, kill: str, corrupt: str, again: bool | None
-) -> None:
-    program = [str(parts.program("examples/02_spares.c")), "150"]
-    told = {"RUNFLAT_PARITY": parity, "RUNFLAT_CORRUPT": corrupt}
-    ended = run_job(parts, ranks + 3, program, spares=3, kill=kill, environment=told)
-    assert ended.in_time
-    assert f"{ranks} ranks, 150 steps, largest error 0\n" in ended.text, ended.text
-    assert ended.ranks("killed")
-    assert ("has changed in memory" in ended.text) == bool(corrupt)
-    if again is not None:
-        assert bool(ended.ranks("restored")) == again, ended.text
-
-
-@pytest.mark.parametrize("parity", ["0", "3"], ids=["second copies", "parity"])
-@pytest.mark.parametrize("kill", ["", "1@0.2", "2@checkpoint+0.0005", "0@0.15,3@0.3"])
-def test_checkpoints_beside_the_computation_bring_data_back(
-    parts: Parts, kill: str, parity: str
-) -> None:
-    program = [str(parts.program("examples/06_background.c")), "150"]
-    told = {"RUNFLAT_PARITY": parity}
-    ended = run_job(parts, 6, program, spares=2, kill=kill, environment=told)
-    assert "4 ranks, 150 steps, largest error 0\n" in ended.text, ended.text
-    assert ended.ranks("killed") == {int(one.split("@")[0]) for one in kill.split(",") if one}
-    versions = [one["version"] for one in ended.events if one["event"] == "checkpoint"]
-    assert set(versions) >= set(range(100, 151, 10))
-    assert "has changed in memory" not in ended.text
-    assert not ended.crash_words
-
-
 ON_GRID = {"RUNFLAT_SHAPE": "4x4", "RUNFLAT_ALLOCATION": "2D(1,1)", "RUNFLAT_POLICY": "hybrid(all)"}
 
 
@@ -141,28 +79,6 @@ def test_rows_and_columns_are_made_anew(parts: Parts, kill: str, told: dict[str,
     assert "12 ranks, 150 steps, largest error 0\n" in ended.text, ended.text
     assert ended.ranks("killed") == {int(one.split("@")[0]) for one in kill.split(",")}
     assert ended.in_time
-    assert not ended.crash_words
-
-
-IN_SQUARE = {
-    "RUNFLAT_SHAPE": "3x3",
-    "RUNFLAT_ALLOCATION": "2D(2,1)",
-    "RUNFLAT_POLICY": "hybrid(all)",
-}
-
-
-@pytest.mark.parametrize("parity", ["0", "4"], ids=["second copies", "parity"])
-def test_ranks_that_become_spares_hand_over_what_they_hold(parts: Parts, parity: str) -> None:
-    """Ranks slide twice, and one that holds what another one's data are brought back from sleeps then."""
-    program = [str(parts.program("tests/collective.c")), "220", "creation"]
-    told = IN_SQUARE | {"RUNFLAT_PARITY": parity}
-    ended = run_job(parts, 9, program, spares=5, kill="3@0.1,2@restore+0.1", environment=told)
-    assert "4 ranks, 220 steps, largest error 0\n" in ended.text, ended.text
-    assert ended.ranks("killed") == {2, 3}
-    assert ended.ranks("handed")
-    died = [one["t"] for one in ended.events if one["event"] == "killed"]
-    later = [one for one in ended.events if one["event"] == "restored" and one["t"] > max(died)]
-    assert {one["rank"] for one in later} == {4, 5, 7, 8}, later
     assert not ended.crash_words
 
 
@@ -256,119 +172,6 @@ def test_a_process_whose_receive_queue_is_torn_ends(parts: Parts) -> None:
     assert len(re.findall(r"rank \d of 4: the sum is 6\n", ended.text)) == 4, ended.text
     assert ended.ranks("fenced") == {2}
     assert not ended.left_behind
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "where", "word"),
-    [
-        ("mpix_error_range", "local", "outside", "SUCCESS"),
-        ("mpix_error_range", "universe", "outside", "REVOKED"),
-        ("mpix_error_scope", "global", "outside", "REVOKED"),
-        ("mpix_assert_error_scope", "group", "outside", "SUCCESS"),
-        ("mpi_error_range", "group", "inside", "REVOKED"),
-    ],
-)
-def test_failures_in_the_range_interrupt(
-    parts: Parts, key: str, value: str, where: str, word: str
-) -> None:
-    ended = run_job(parts, 6, [str(parts.program("tests/range.c")), key, value, where])
-    read = "universe" if value == "global" else value
-    found = re.search(rf"range {read}: (\w+) after ([\d.]+) ms", ended.text)
-    assert found, ended.text
-    assert found[1] == word
-    assert word == "SUCCESS" or float(found[2]) < 1000
-
-
-@pytest.mark.parametrize(
-    ("how", "watch", "word"),
-    [
-        ("past", {}, "REVOKED"),
-        ("past", {"RUNFLAT_WATCH_MS": "5"}, "REVOKED"),
-        ("busy", {}, "SUCCESS"),
-        ("busy", {"RUNFLAT_WATCH_MS": "5"}, "REVOKED"),
-        ("busy", {"RUNFLAT_WATCH_MS": "events"}, "REVOKED"),
-        ("busy", {"RUNFLAT_WATCH_MS": "60000"}, "REVOKED"),
-    ],
-)
-def test_who_waits_past_the_library_or_in_no_call(
-    parts: Parts, how: str, watch: dict[str, str], word: str
-) -> None:
-    """Failures are looked for whenever MPI makes progress; the watcher makes some where the program does not."""
-    program = [str(parts.program("tests/range.c")), "mpix_error_range", "group", "inside", how]
-    ended = run_job(parts, 6, program, environment=watch)
-    assert ended.in_time
-    assert f"range group: {word}" in ended.text, ended.text
-    assert not ended.crash_words
-
-
-@pytest.mark.parametrize("seed", range(1, 7))
-def test_uniform_calls_of_all_kinds_count_alike(parts: Parts, seed: int) -> None:
-    """One who waits for a message that is sent only after a good call would hang, were a call not uniform."""
-    ended = run_job(parts, 3 + seed, [str(parts.program("tests/confirm.c")), str(seed)])
-    assert ended.in_time
-    assert re.search(r"after call (\d+) to \1, class (\d+) to \2: uniform", ended.text), ended.text
-    assert not ended.crash_words
-    assert not ended.left_behind
-
-
-OBJECTS = ["create", "allocate", "shared", "dynamic", "file"]
-
-
-@pytest.mark.parametrize("kind", OBJECTS)
-def test_all_have_a_window_or_file_or_none(parts: Parts, kind: str, tmp_path: Path) -> None:
-    """Five processes make one again and again until one of them dies."""
-    late_us = Random(kind).randrange(5000)
-    program = [str(parts.program("tests/objects.c")), kind, str(tmp_path), str(late_us)]
-    ended = run_job(parts, 5, program)
-    told = re.findall(r"rank \d: (\d+) made, (\d+) used, (\w+), 4 go on", ended.text)
-    assert len(told) == 4, ended.text
-    assert len({(made, end) for made, _, end in told}) == 1, told
-    assert all(int(used) >= 20 and end == "PROC_FAILED" for _, used, end in told), told
-    assert ended.in_time
-    assert not ended.crash_words
-
-
-@pytest.mark.parametrize("kind", OBJECTS)
-def test_windows_and_files_have_an_error_range(parts: Parts, kind: str, tmp_path: Path) -> None:
-    ended = run_job(parts, 4, [str(parts.program("tests/objects.c")), kind, str(tmp_path), "range"])
-    assert "range universe: REVOKED, at once" in ended.text, ended.text
-    assert not ended.crash_words
-
-
-def test_a_range_that_there_is_not_is_refused(parts: Parts) -> None:
-    ended = run_job(
-        parts, 4, [str(parts.program("tests/range.c")), "mpix_error_range", "all", "inside"]
-    )
-    assert "`all` is none of local, group, universe" in ended.text
-
-
-@pytest.mark.parametrize("ahead", [[], ["8"], ["8", "persistent"]])
-def test_uniform_collectives_fail_at_the_same_call_everywhere(
-    parts: Parts, ahead: list[str]
-) -> None:
-    program = [str(parts.program("tests/uniform.c")), "coll", *ahead]
-    ended = run_job(parts, 8, program)
-    assert "is gone" not in ended.text, ended.text
-    assert re.search(r"first error at call 51 to 51, class (\d+) to \1: uniform", ended.text), (
-        ended.text
-    )
-
-
-@pytest.mark.parametrize("mode", ["local", "coll"])
-def test_with_threads_a_death_is_a_failure_too(parts: Parts, mode: str) -> None:
-    """Barriers, of which Open MPI says MPI_ERR_OTHER then."""
-    ended = run_job(parts, 4, [str(parts.program("tests/threads.c")), mode])
-    told = re.findall(r"rank \d: threads 1, class (\d+), a failure: 1", ended.text)
-    assert len(told) == 3, ended.text
-    assert mode == "local" or set(told) in ({"75"}, {"77"}), ended.text
-    assert ended.in_time
-    assert not ended.left_behind
-
-
-def test_collectives_that_are_not_uniform_differ(parts: Parts) -> None:
-    """The fault is real: without the mode, processes see it at different calls."""
-    ended = run_job(parts, 8, [str(parts.program("tests/uniform.c")), "local"])
-    assert "not uniform" in ended.text
 
 
 def test_a_plain_program_comes_to_its_end_under_the_preloaded_library(parts: Parts) -> None:

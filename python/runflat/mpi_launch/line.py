@@ -224,28 +224,16 @@ def compose(
         By default that of this process.
     """
     given = os.environ if environment is None else environment
-    exported = {name: value for name, value in given.items() if name.startswith("RUNFLAT_")}
-    exported["RUNFLAT_SPARES"] = str(job.spare_count)
-    optional = {
-        "RUNFLAT_SHAPE": job.shape,
-        "RUNFLAT_TORUS": "1" if job.torus else None,
-        "RUNFLAT_ALLOCATION": job.allocation,
-        "RUNFLAT_POLICY": job.policy,
-        "RUNFLAT_POLICY_LIBRARY": None if policy_library is None else str(policy_library),
-        "RUNFLAT_ON_EXHAUSTED": job.on_exhausted,
-        "RUNFLAT_KILL": ",".join(map(str, job.kills)) or None,
-        "RUNFLAT_STOP": ",".join(map(str, job.stops)) or None,
-        "RUNFLAT_STORE": None if store is None else str(store),
-        "RUNFLAT_RESTART": "1" if again else None,
-        "RUNFLAT_EVENTS": None if events is None else str(events),
-        "RUNFLAT_PARITY": None if job.parity is None else str(job.parity),
-        "RUNFLAT_REFILL": "1" if job.refill else None,
-        "RUNFLAT_WATCH_MS": job.watch,
-        "RUNFLAT_STEP_LIMIT_S": None if job.step_limit_s is None else f"{job.step_limit_s:g}",
+    exported = _exported(job, given, library) | {
+        name: str(value)
+        for name, value in {
+            "RUNFLAT_POLICY_LIBRARY": policy_library,
+            "RUNFLAT_STORE": store,
+            "RUNFLAT_RESTART": 1 if again else None,
+            "RUNFLAT_EVENTS": events,
+        }.items()
+        if value is not None
     }
-    exported |= {name: value for name, value in optional.items() if value is not None}
-    before = [word for word in re.split(r"[\s:]+", given.get("LD_PRELOAD", "")) if word]
-    exported["LD_PRELOAD"] = ":".join([str(library), *before])
     words = [str(mpirun), "--with-ft", "ulfm"]
     if os.geteuid() == 0:
         words.append("--allow-run-as-root")
@@ -263,6 +251,29 @@ def compose(
         words += ["-x", f"{name}={value}"]
     words += ["-n", str(job.world_size), *job.program]
     return Line(words, exported)
+
+
+def _exported(job: Job, given: Mapping[str, str], library: Path) -> dict[str, str]:
+    """Give what the job says to its processes, beside what the environment does."""
+    exported = {name: value for name, value in given.items() if name.startswith("RUNFLAT_")}
+    exported["RUNFLAT_SPARES"] = str(job.spare_count)
+    optional = {
+        "RUNFLAT_SHAPE": job.shape,
+        "RUNFLAT_TORUS": "1" if job.torus else None,
+        "RUNFLAT_ALLOCATION": job.allocation,
+        "RUNFLAT_POLICY": job.policy,
+        "RUNFLAT_ON_EXHAUSTED": job.on_exhausted,
+        "RUNFLAT_KILL": ",".join(map(str, job.kills)) or None,
+        "RUNFLAT_STOP": ",".join(map(str, job.stops)) or None,
+        "RUNFLAT_PARITY": None if job.parity is None else str(job.parity),
+        "RUNFLAT_REFILL": "1" if job.refill else None,
+        "RUNFLAT_WATCH_MS": job.watch,
+        "RUNFLAT_STEP_LIMIT_S": None if job.step_limit_s is None else f"{job.step_limit_s:g}",
+    }
+    exported |= {name: value for name, value in optional.items() if value is not None}
+    before = [word for word in re.split(r"[\s:]+", given.get("LD_PRELOAD", "")) if word]
+    exported["LD_PRELOAD"] = ":".join([str(library), *before])
+    return exported
 
 
 def _silence(seconds: float) -> list[str]:

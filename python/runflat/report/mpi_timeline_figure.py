@@ -20,6 +20,12 @@ MARKS: dict[str, tuple[str, str, int]] = {
 }
 """Symbol, colour and size of the events that are known; what is red ends a rank."""
 
+KINDS = (
+    "repaired", "shrink", "restored", "checkpoint", "interrupted", "took_over", "aborted", "asleep",
+    "exited", "handed", "refilled", "changed", "exhausted", "restarted",
+)  # fmt: skip
+"""Other events that are known: each has the same colour on all pages."""
+
 ENDS = ("killed", "finalized", "step_limit")
 
 MOST_DRAWN = 20_000
@@ -56,13 +62,14 @@ class Window:
 
 
 def timeline_styles(report: TimelineReport) -> dict[str, EngineStyle]:
-    """Give each kind of event that has no mark of its own a style: the longest first, then by name."""
+    """Give each kind of event that has no mark of its own a style; the longest first, then by name."""
     longest: dict[str, float] = {}
     for event in report.events:
         if event.kind not in MARKS:
             took = event.duration_ms or 0.0
             longest[event.kind] = max(longest.get(event.kind, 0.0), took)
-    return engine_styles(sorted(longest, key=lambda kind: (-longest[kind], kind)))
+    styles = engine_styles([*KINDS, *sorted(longest.keys() - KINDS)])
+    return {kind: styles[kind] for kind in sorted(longest, key=lambda kind: (-longest[kind], kind))}
 
 
 def is_span(event: TimelineEvent) -> bool:

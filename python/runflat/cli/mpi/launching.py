@@ -110,11 +110,16 @@ class Launch:
         return end.verdict.status
 
 
+def store_of(kept: Path | None) -> Path:
+    """Say where each host puts its checkpoints: in a new folder that is deleted at the end, if none is to be kept."""
+    return kept or Path("/dev/shm") / f"runflat-{uuid.uuid4().hex[:12]}"
+
+
 def run_supervised(
     launch: Launch, job: Job, nodes: list[NodeKill], kept: Path | None, relaunches: int
 ) -> int:
     """Run the job, and again on the hosts that are left, as long as that may help."""
-    store = kept or Path("/dev/shm") / f"runflat-{uuid.uuid4().hex[:12]}"
+    store = store_of(kept)
     mpirun = launch.parts.mpirun
     try:
         end = launch.run(job, nodes, store)

@@ -14,6 +14,7 @@ from runflat.cli.mpi.launching import (
     find_parts,
     find_policies,
     run_supervised,
+    store_of,
 )
 from runflat.cli.options import complete_file, complete_policy, print_json
 from runflat.mpi_launch.error import MpiError
@@ -240,11 +241,14 @@ def command(
         )
     nodes = [one for one in killed if isinstance(one, NodeKill)]
     check_kills(nodes, job.hostfile)
+    kept = None if store is None else Path(store).absolute()
     parts = find_parts(mpirun, library, dry_run=dry_run)
     policies = find_policies(job)
     if dry_run:
         place = None if folder is None else Path(folder).absolute()
-        line = compose(job, parts.mpirun, parts.library, events=place, policy_library=policies)
+        line = compose(
+            job, parts.mpirun, parts.library, events=place, policy_library=policies, store=store_of(kept) if supervise else None
+        )  # fmt: skip
         if as_json:
             print_json("composed", {"ranks": job.world_size, "launch": str(line)})
         else:
@@ -255,7 +259,6 @@ def command(
         launch = Launch(parts, policies, place, limit, written, as_json)
         if not supervise:
             return launch.status_of(launch.run(job, nodes))
-        kept = None if store is None else Path(store).absolute()
         return run_supervised(launch, job, nodes, kept, relaunches)
 
 
