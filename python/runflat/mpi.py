@@ -437,8 +437,9 @@ class Job:
 
         try:
             yield
+            return
         except InterruptedCallError:
-            self.repair()
+            pass
         except SystemExit as ended:
             if ended.code not in (None, 0):
                 if isinstance(ended.code, str):
@@ -448,7 +449,8 @@ class Job:
         except MPI.Exception as error:
             if not self._is_failure(error):
                 raise
-            self.repair()
+        # Not in the handlers: what a repair raises does not come of the failure that it repairs.
+        self.repair()
 
     def _is_failure(self, error: MPI.Exception) -> bool:
         return bool(self._library.RF_Is_failure(handle_of(self.comm), error.Get_error_code()))
