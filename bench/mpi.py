@@ -23,7 +23,7 @@ from mpi_jobs.job import run_job  # noqa: E402
 from mpi_jobs.measured import measured  # noqa: E402  the tests' way to compile and run
 from mpi_jobs.parts import Parts, build  # noqa: E402
 
-REPEATS = 10
+REPEATS = 6
 RECOVERIES = 15
 RANKS = (2, 4, 8)
 LARGEST = 32768
