@@ -1,7 +1,7 @@
 """The MPI recovery library while nobody fails: what calls cost with it and without, in one run.
 
 `mpi/bench/latency.c` is started without the library, with it and no mode set, and with each mode, in rounds that begin with another
-case each. Two jobs seldom meet the same machine (on two cores the same calls take up to twice as long in one job as in the next), so
+case each. Two jobs seldom meet the same machine (on two cores the same calls take up to three times as long in one job as in the next), so
 the best of the rounds are compared, and what a library that nobody asks for anything adds is measured once more inside one process,
 calls through it and past it in turn (`mpi/bench/added.c`). Bound: a test of a counter and a jump.
 """

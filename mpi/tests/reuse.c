@@ -51,10 +51,12 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     MPI_Comm_rank(comm, &rank);
     if (RF_Spares() == 1) {
-        int code = find_free(comm, was_free);
+        /* All have the numbers before anybody dies. */
+        if (find_free(comm, was_free) != MPI_SUCCESS || MPI_Barrier(comm) != MPI_SUCCESS)
+            MPI_Abort(MPI_COMM_WORLD, 4);
         if (rank == 2)
             raise(SIGKILL);
-        code = code == MPI_SUCCESS ? MPI_Barrier(comm) : code;
+        int code = MPI_Recv(&rank, 1, MPI_INT, 2, 0, comm, MPI_STATUS_IGNORE);
         if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
             MPI_Abort(MPI_COMM_WORLD, 3);
         printf("rank %d: number %d %s\n", rank, number_of(comm),
