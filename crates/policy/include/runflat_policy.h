@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 /* Version of this interface. A library of another version is not to be called: compare with runflat_policy_abi(). */
-#define RUNFLAT_POLICY_ABI 2
+#define RUNFLAT_POLICY_ABI 3
 
 /* Place of a rank that has none any more. */
 #define RUNFLAT_NOWHERE UINT32_MAX
@@ -68,6 +68,17 @@ int runflat_policy_abi(void);
 int runflat_policy_open(const char *shape, int torus, const char *allocation, const char *policy, uint64_t seed,
                         runflat_policy **out, char *message, size_t message_size);
 
+/* Says where places stand, before anything fails: under which switches, on which host. "0D" then takes the spare that shares the
+ * most with the failed place, and of those the nearest; slides and searches go along the grid as before.
+ *
+ * [in,out] policy  the handle
+ * [in]     levels  numbers of a path
+ * [in]     path    for each place, one after the other, `levels` numbers, the outermost first: two places share a level if the
+ *                  numbers of it and of all before it are equal. The caller's, not kept
+ *
+ * Returns 0; RUNFLAT_WRONG_INPUT without a handle or a path; RUNFLAT_INTERNAL_ERROR as runflat_policy_fail. */
+int runflat_policy_stand(runflat_policy *policy, uint32_t levels, const uint64_t *path);
+
 /* Number of ranks, those without a place included: it never changes. 0 for NULL. */
 uint32_t runflat_policy_rank_count(const runflat_policy *policy);
 
@@ -102,8 +113,8 @@ int runflat_policy_fail(runflat_policy *policy, uint32_t place);
  * Returns RUNFLAT_REVIVED or RUNFLAT_NOT_DEAD; RUNFLAT_WRONG_INPUT and RUNFLAT_INTERNAL_ERROR as runflat_policy_fail. */
 int runflat_policy_revive(runflat_policy *policy, uint32_t place);
 
-/* Why the last runflat_policy_fail or runflat_policy_revive of this handle returned a negative code, NUL-terminated UTF-8; empty
- * if it did not. The handle's: valid until the next of these or runflat_policy_close. For NULL it says that there is no handle. */
+/* Why the last runflat_policy_stand, runflat_policy_fail or runflat_policy_revive of this handle returned a negative code,
+ * NUL-terminated UTF-8; empty if it did not. The handle's: valid until the next of these or runflat_policy_close. For NULL it says that there is no handle. */
 const char *runflat_policy_message(const runflat_policy *policy);
 
 /* Frees a handle; NULL: nothing happens. */

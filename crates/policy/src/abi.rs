@@ -6,14 +6,15 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int};
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
+use std::{ptr, slice};
 
 use crate::input::Launch;
-use crate::roster::{Answer, NoSuchPlace, Roster};
+use crate::roster::{Answer, Roster};
 
 /// Version of the interface.
-pub const ABI: c_int = 2;
+pub const ABI: c_int = 3;
 /// See the header.
 pub const SUBSTITUTED: c_int = 0;
 /// See the header.
@@ -93,6 +94,29 @@ pub unsafe extern "C" fn runflat_policy_open(
     code
 }
 
+/// Says where places stand.
+///
+/// # Safety
+/// `policy` is NULL or an open handle that no other thread uses; `path` is NULL or has `levels` entries for each place.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn runflat_policy_stand(
+    policy: *mut Handle,
+    levels: u32,
+    path: *const u64,
+) -> c_int {
+    // SAFETY: NULL or an open handle of this thread, by contract.
+    let Some(handle) = (unsafe { policy.as_mut() }) else { return WRONG_INPUT };
+    handle.answer(|roster| {
+        let count = roster.place_count() * levels as usize;
+        let mut given = Vec::new();
+        if !path.is_null() {
+            // SAFETY: not NULL, so there are as many entries, by contract.
+            given.extend_from_slice(unsafe { slice::from_raw_parts(path, count) });
+        }
+        roster.stand(levels as usize, given).map(|()| 0)
+    })
+}
+
 /// Number of ranks.
 ///
 /// # Safety
@@ -168,7 +192,10 @@ pub unsafe extern "C" fn runflat_policy_revive(policy: *mut Handle, place: u32) 
 
 impl Handle {
     /// What a change of the roster says as a code; the reason stays if it is none.
-    fn answer(&mut self, change: impl FnOnce(&mut Roster) -> Result<c_int, NoSuchPlace>) -> c_int {
+    fn answer<E: Display>(
+        &mut self,
+        change: impl FnOnce(&mut Roster) -> Result<c_int, E>,
+    ) -> c_int {
         if self.broken {
             return INTERNAL_ERROR;
         }

@@ -1,14 +1,14 @@
 //! Who stands where, and what a failure changes.
 //!
-//! Ranks stand on the places of a grid, each on one of its own. A place that fails is substituted by the policy; what a search
-//! looks at is kept only for searches. A rank for which there is no spare has no place from then on: its place is dead as any
+//! Ranks stand on the places of a grid, each on one of its own. A place that fails is substituted by the policy, which may know
+//! where places stand beside the grid (hosts, switches); what a search looks at is kept only for searches. A rank for which there is no spare has no place from then on: its place is dead as any
 //! other, nobody takes it, and later failures of others are answered as if the rank had never been. A place that has failed can
 //! be revived: whoever stands there then is a spare.
 
 use runflat_core::ids::{NodeId, Rank};
 use runflat_core::load::{GridLoad, MovingLoad, PairLoad, Partners};
 use runflat_core::recovery::spares::{
-    Choices, Job, Method, Occupancy, Policy, Substitutes, Substitution,
+    Choices, Job, Method, Occupancy, Policy, Sites, SitesError, Substitutes, Substitution,
 };
 use runflat_core::rng::Stream;
 use runflat_core::traffic::Traffic;
@@ -22,6 +22,7 @@ pub const NOWHERE: u32 = u32::MAX;
 pub struct Roster {
     policy: Policy,
     stream: Stream,
+    sites: Option<Sites>,
     ranks: Box<dyn Ranks>,
     /// By rank of `ranks`, which has only those with a place: its number in the job, ascending.
     numbers: Vec<u32>,
@@ -69,7 +70,17 @@ impl Roster {
             Some(rounds) => with_messages(occupancy, &rounds),
         };
         // The stream of `runflat spares substitute`.
-        Ok(Roster { policy, stream: seed.stream("slides", 0), ranks, numbers, places })
+        let stream = seed.stream("slides", 0);
+        Ok(Roster { policy, stream, sites: None, ranks, numbers, places })
+    }
+
+    /// Says where places stand: for each, one after the other, a path of so many levels.
+    ///
+    /// # Errors
+    /// If there are not as many.
+    pub fn stand(&mut self, levels: usize, path: Vec<u64>) -> Result<(), SitesError> {
+        self.sites = Some(Sites::new(self.place_count(), levels, path)?);
+        Ok(())
     }
 
     /// By rank: its place, or [`NOWHERE`].
@@ -103,7 +114,12 @@ impl Roster {
         if self.ranks.occupancy().is_dead(failed) {
             return Ok(Answer::AlreadyDead);
         }
-        let answer = match self.ranks.fail(&self.policy, failed, &mut self.stream) {
+        // What the paper leaves open is chosen as `runflat spares` does if not told otherwise; what slid before plays no part in
+        // that, so nothing is kept from one failure to the next.
+        let dimensions = self.ranks.occupancy().grid().dimensions();
+        let mut substitutes = Substitutes::new(&self.policy, Choices::default(), dimensions)
+            .near(self.sites.as_ref());
+        let answer = match self.ranks.fail(&mut substitutes, failed, &mut self.stream) {
             Substitution::Slide(_) | Substitution::Searched => Answer::Substituted,
             Substitution::Idle => Answer::SpareLost,
             Substitution::NoSpareLeft(rank) => {
@@ -167,13 +183,12 @@ impl std::error::Error for NoSuchPlace {}
 trait Ranks: Send {
     fn occupancy(&self) -> &Occupancy;
     fn occupancy_mut(&mut self) -> &mut Occupancy;
-    fn fail(&mut self, policy: &Policy, failed: NodeId, stream: &mut Stream) -> Substitution;
-}
-
-/// What the paper leaves open is chosen as `runflat spares` does if not told otherwise; what slid before plays no part in that,
-/// so nothing is kept from one failure to the next.
-fn substitutes<'p>(policy: &'p Policy, occupancy: &Occupancy) -> Substitutes<'p> {
-    Substitutes::new(policy, Choices::default(), occupancy.grid().dimensions())
+    fn fail(
+        &mut self,
+        substitutes: &mut Substitutes<'_>,
+        failed: NodeId,
+        stream: &mut Stream,
+    ) -> Substitution;
 }
 
 /// Slides need no messages.
@@ -186,8 +201,13 @@ impl Ranks for Occupancy {
         self
     }
 
-    fn fail(&mut self, policy: &Policy, failed: NodeId, stream: &mut Stream) -> Substitution {
-        let choice = substitutes(policy, self).choose(self, failed, stream);
+    fn fail(
+        &mut self,
+        substitutes: &mut Substitutes<'_>,
+        failed: NodeId,
+        stream: &mut Stream,
+    ) -> Substitution {
+        let choice = substitutes.choose(self, failed, stream);
         choice.carry_out(self, failed, &mut Vec::new())
     }
 }
@@ -201,9 +221,13 @@ impl<L: PairLoad> Ranks for Job<L> {
         &mut self.occupancy
     }
 
-    fn fail(&mut self, policy: &Policy, failed: NodeId, stream: &mut Stream) -> Substitution {
-        let mut substitutes = substitutes(policy, &self.occupancy);
-        Job::fail(self, &mut substitutes, failed, stream)
+    fn fail(
+        &mut self,
+        substitutes: &mut Substitutes<'_>,
+        failed: NodeId,
+        stream: &mut Stream,
+    ) -> Substitution {
+        Job::fail(self, substitutes, failed, stream)
     }
 }
 

@@ -17,8 +17,8 @@ static int wrong;
 
 /* Every function of the header, with the header's type. */
 #define FUNCTIONS(each)                                                                                                \
-    each(abi) each(open) each(rank_count) each(place_count) each(spare_count) each(places) each(fail) each(revive)     \
-        each(message) each(close)
+    each(abi) each(open) each(stand) each(rank_count) each(place_count) each(spare_count) each(places) each(fail)      \
+        each(revive) each(message) each(close)
 
 #define POINTER(name) __typeof__(runflat_policy_##name) *name;
 static struct {
@@ -76,6 +76,19 @@ static void the_last_of_a_line_take_over(void)
     library.close(handle);
 }
 
+static void a_spare_of_the_same_host_takes_over(void)
+{
+    runflat_policy *handle = opened("6", "1D(1,3)", "0D");
+    uint64_t path[6] = {10, 11, 12, 10, 11, 12};
+    uint32_t place[3];
+    CHECK(library.stand(handle, 1, NULL) == RUNFLAT_WRONG_INPUT && library.message(handle)[0] != '\0');
+    CHECK(library.stand(handle, 1, path) == 0 && library.message(handle)[0] == '\0');
+    CHECK(library.fail(handle, 2) == RUNFLAT_SUBSTITUTED);
+    library.places(handle, place);
+    CHECK(place[0] == 0 && place[1] == 1 && place[2] == 5);
+    library.close(handle);
+}
+
 static void two_processes_agree(void)
 {
     runflat_policy *one = opened("8x8x4", "3D(2,1)", "optimal(trials=20)");
@@ -114,7 +127,7 @@ static void no_handle_is_no_crash(void)
     CHECK(library.rank_count(NULL) == 0 && library.place_count(NULL) == 0 && library.spare_count(NULL) == 0);
     library.places(NULL, &place);
     CHECK(place == 5 && library.fail(NULL, 0) == RUNFLAT_WRONG_INPUT && library.message(NULL)[0] != '\0');
-    CHECK(library.revive(NULL, 0) == RUNFLAT_WRONG_INPUT);
+    CHECK(library.revive(NULL, 0) == RUNFLAT_WRONG_INPUT && library.stand(NULL, 0, NULL) == RUNFLAT_WRONG_INPUT);
     library.close(NULL);
 }
 
@@ -124,6 +137,7 @@ int main(int count, char **arguments)
         return 2;
     CHECK(library.abi() == RUNFLAT_POLICY_ABI);
     the_last_of_a_line_take_over();
+    a_spare_of_the_same_host_takes_over();
     two_processes_agree();
     wrong_input_is_explained();
     no_handle_is_no_crash();

@@ -19,7 +19,7 @@ pub(crate) fn faulty() -> Roster {
         fn occupancy_mut(&mut self) -> &mut Occupancy {
             &mut self.0
         }
-        fn fail(&mut self, _: &Policy, _: NodeId, _: &mut Stream) -> Substitution {
+        fn fail(&mut self, _: &mut Substitutes<'_>, _: NodeId, _: &mut Stream) -> Substitution {
             panic!("a fault made for a test")
         }
     }
@@ -52,6 +52,43 @@ fn the_nearest_spare_replaces() {
     let mut torus = open("12", true, "1D(1,2)", "0D", 1);
     torus.fail(3).unwrap();
     assert_eq!(torus.places()[3], 11, "4 steps down around the end, 7 up");
+}
+
+/// Eight processes on hosts 0 1 2 3 0 1 2 3; hosts 0 and 2 have one switch, 1 and 3 the other.
+fn on_four_hosts(policy: &str) -> Roster {
+    let mut roster = open("8", false, "1D(1,4)", policy, 1);
+    let path = (0..8).flat_map(|place| [place % 2, place % 4]).collect();
+    roster.stand(2, path).unwrap();
+    roster
+}
+
+#[test]
+fn a_spare_of_the_same_host_replaces_then_one_of_the_same_switch() {
+    let mut roster = on_four_hosts("0D");
+    roster.fail(2).unwrap();
+    assert_eq!(roster.places(), [0, 1, 6, 3], "place 4 is as near on the line");
+    roster.fail(6).unwrap();
+    assert_eq!(roster.places(), [0, 1, 4, 3], "the host has no spare left, its switch has");
+    roster.fail(0).unwrap();
+    assert_eq!(roster.places(), [5, 1, 4, 3], "any");
+    let slide = |mut roster: Roster| {
+        roster.fail(2).unwrap();
+        roster.places().to_vec()
+    };
+    let blind = slide(open("8", false, "1D(1,4)", "1D", 1));
+    assert_eq!(slide(on_four_hosts("1D")), blind, "slides go along the grid");
+}
+
+#[test]
+fn where_all_stand_together_the_nearest_on_the_grid_replaces() {
+    for place in 0..8 {
+        let [mut blind, mut told] = [(); 2].map(|()| open("8", true, "1D(1,3)", "0D", 1));
+        told.stand(2, vec![7; 16]).unwrap();
+        assert_eq!(told.fail(place), blind.fail(place));
+        assert_eq!(told.places(), blind.places());
+    }
+    let error = open("8", false, "1D(1,3)", "0D", 1).stand(2, vec![7; 15]).unwrap_err();
+    assert_eq!(error.to_string(), "15 numbers are no paths of 2 levels for 8 nodes");
 }
 
 #[test]
@@ -153,11 +190,17 @@ fn any_sequence_of_failures_leaves_each_rank_a_place_of_its_own_that_is_alive() 
             let mut roster = open(shape, torus, allocation, policy, seed);
             let mut stream = Seed(seed).stream("test", 0);
             let count = roster.place_count();
+            if seed % 2 == 1 {
+                let path = (0..2 * count).map(|_| stream.below(4)).collect();
+                roster.stand(2, path).unwrap();
+            }
             let mut dead = vec![false; count];
-            // Places fail in any order, some of them twice, and now and then one is revived.
+            // Places fail in any order, some of them twice, and for a while one is revived now and then.
+            let mut revivals = count;
             while dead.contains(&false) {
                 let failed = stream.index(count);
-                if stream.below(5) == 0 {
+                if revivals > 0 && stream.below(5) == 0 {
+                    revivals -= 1;
                     let (places, spares) = (roster.places().to_vec(), roster.spare_count());
                     assert_eq!(roster.revive(failed as u32), Ok(dead[failed]));
                     assert_eq!(roster.places(), places);

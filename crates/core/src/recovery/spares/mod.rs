@@ -18,6 +18,7 @@ mod nearest;
 mod occupancy;
 mod optimal;
 mod policy;
+mod sites;
 mod slide;
 mod substitution;
 
@@ -30,6 +31,7 @@ pub use method::{Method, MethodError};
 pub use nearest::{Tie, nearest};
 pub use occupancy::Occupancy;
 pub use policy::{Effort, Policy, PolicyError};
+pub use sites::{Sites, SitesError};
 pub use slide::{Move, Slide};
 pub use substitution::{Choice, Choices, Pick, Substitutes, Substitution};
 

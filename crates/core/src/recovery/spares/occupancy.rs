@@ -153,11 +153,16 @@ impl Occupancy {
     #[must_use]
     pub fn free_by_side(&self) -> Vec<u32> {
         let mut free = vec![0; self.grid.dimensions()];
-        let nodes = (0..self.rank_of.len()).map(NodeId::from_index);
-        for side in nodes.filter(|&node| self.is_free(node)).filter_map(|node| self.side(node)) {
+        for side in self.free().filter_map(|node| self.side(node)) {
             free[side] += 1;
         }
         free
+    }
+
+    /// Nodes that are alive and without a rank, lowest ids first.
+    pub fn free(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let nodes = (0..self.rank_of.len()).map(NodeId::from_index);
+        nodes.filter(|&node| self.is_free(node))
     }
 
     /// Nodes that have failed, lowest ids first.

@@ -3,6 +3,7 @@
 use super::nearest::{self, Tie};
 use super::occupancy::Occupancy;
 use super::policy::{Effort, Policy};
+use super::sites::Sites;
 use super::slide::{self, Move, Slide, Surroundings};
 use crate::ids::{NodeId, Rank};
 use crate::rng::Stream;
@@ -95,6 +96,7 @@ impl Choice {
 pub struct Substitutes<'m> {
     policy: &'m Policy,
     choices: Choices,
+    sites: Option<&'m Sites>,
     /// Slides so far, by dimension.
     along: Vec<u32>,
     possible: Vec<Slide>,
@@ -104,7 +106,14 @@ impl<'m> Substitutes<'m> {
     /// Nothing has failed yet.
     #[must_use]
     pub fn new(policy: &'m Policy, choices: Choices, dimensions: usize) -> Self {
-        Substitutes { policy, choices, along: vec![0; dimensions], possible: Vec::new() }
+        let along = vec![0; dimensions];
+        Substitutes { policy, choices, sites: None, along, possible: Vec::new() }
+    }
+
+    /// The same where it is known what nodes are near each other: 0D goes by that, and by the grid where it is the same.
+    #[must_use]
+    pub fn near(self, sites: Option<&'m Sites>) -> Self {
+        Substitutes { sites, ..self }
     }
 
     /// Chooses what is to be done about a node that fails.
@@ -118,8 +127,11 @@ impl<'m> Substitutes<'m> {
         let mut surroundings = None;
         for &degree in method.degrees() {
             if degree == 0 {
-                let tie = self.choices.tie;
-                match nearest::nearest(occupancy, failed, tie, stream) {
+                let to = match self.sites {
+                    Some(sites) => sites.nearest(occupancy, failed),
+                    None => nearest::nearest(occupancy, failed, self.choices.tie, stream),
+                };
+                match to {
                     Some(to) => return Choice::Nearest(to),
                     None => continue,
                 }
