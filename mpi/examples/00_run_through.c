@@ -1,5 +1,6 @@
 /* Run-through: a manager hands out work; workers that die do not matter, their work is done by others.
  *
+ *     mpicc 00_run_through.c -o 00_run_through
  *     runflat mpi run -n 5 --kill 2@0.1 -- ./00_run_through 200
  *
  * Nothing of runflat is called: linked or preloaded, the library sees to it that MPI_Finalize ends although processes are dead.
@@ -53,7 +54,8 @@ static void give(struct crew *crew, const long *todo, long *left)
     }
 }
 
-static void be_manager(int size, long tasks)
+/* How many tasks nobody is left for. */
+static long be_manager(int size, long tasks)
 {
     struct crew crew = {size, malloc(sizeof(MPI_Request) * (size_t)size),
                         malloc(sizeof(long) * (size_t)size), malloc(sizeof(long) * (size_t)size),
@@ -79,20 +81,25 @@ static void be_manager(int size, long tasks)
     }
     for (int worker = 1; worker < size; worker++)
         MPI_Send(&sum, 1, MPI_LONG, worker, END, MPI_COMM_WORLD);
-    printf("%ld tasks, sum of squares %ld, workers lost %d\n", tasks, sum, lost);
+    if (left > 0)
+        printf("%ld of %ld tasks are not done: no worker is left\n", left, tasks);
+    else
+        printf("%ld tasks, sum of squares %ld, workers lost %d\n", tasks, sum, lost);
+    return left;
 }
 
 int main(int argc, char **argv)
 {
     int rank, size;
+    long undone = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0)
-        be_manager(size, argc > 1 ? atol(argv[1]) : 200);
+        undone = be_manager(size, argc > 1 ? atol(argv[1]) : 200);
     else
         be_worker();
     MPI_Finalize();
-    return 0;
+    return undone > 0;
 }

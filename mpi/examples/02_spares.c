@@ -1,5 +1,7 @@
 /* Spares: a ring of heat cells that keeps its size and order whatever process dies.
  *
+ *     runflat mpi build -o rf
+ *     mpicc 02_spares.c -Irf -Lrf -lrunflat_mpi -Wl,-rpath,$PWD/rf -o 02_spares
  *     runflat mpi run -n 10 --spares 2 --kill 3@1.0 -- ./02_spares 400
  *
  * Each rank owns CELLS cells of a rod and exchanges its outermost ones with its neighbours. Every tenth step is kept. The
@@ -100,9 +102,11 @@ int main(int argc, char **argv)
                 if (code == MPI_SUCCESS && (step + 1) % EVERY == 0)
                     code = RF_Checkpoint(comm, step + 1);
             }
-            double worst = error_of(comm, cells, steps), all;
-            if (code == MPI_SUCCESS)
+            double all = 0;
+            if (code == MPI_SUCCESS) {
+                double worst = error_of(comm, cells, steps);
                 code = MPI_Allreduce(&worst, &all, 1, MPI_DOUBLE, MPI_MAX, comm);
+            }
             if (code == MPI_SUCCESS) {
                 MPI_Comm_rank(comm, &rank);
                 MPI_Comm_size(comm, &size);

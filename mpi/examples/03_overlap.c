@@ -1,5 +1,7 @@
 /* Overlap: while the communicator is repaired, each rank goes on with work that needs no other.
  *
+ *     runflat mpi build -o rf
+ *     mpicc 03_overlap.c -Irf -Lrf -lrunflat_mpi -Wl,-rpath,$PWD/rf -o 03_overlap
  *     runflat mpi run -n 6 --spares 2 --kill 3@0.3 -- ./03_overlap 100
  *
  * Each rank integrates its part of the circle, piece by piece; at the end all add up what they have. New against
@@ -31,15 +33,19 @@ static void do_piece(struct part *part, int rank, int size, long pieces)
     nanosleep(&nap, NULL); /* a real piece takes longer */
 }
 
-/* The last checkpoint, at a spare that took over; a rank that lives keeps its part, which is ahead of it. */
+/* The last checkpoint, or nothing done where there is none, at who has a rank that was another's; who kept its rank keeps its part, which
+ * is ahead of the checkpoint. */
 static int bring_back(MPI_Comm comm, struct part *part, int64_t *step, int *is_new)
 {
     struct part own = *part;
     int code = RF_Restore(comm, step);
-    if (code == RF_ERR_NO_CHECKPOINT || code == RF_ERR_DATA_LOST)
-        code = RF_Checkpoint(comm, *step = 0);
+    int has_none = code == RF_ERR_NO_CHECKPOINT || code == RF_ERR_DATA_LOST;
     if (!*is_new)
         *part = own;
+    else if (has_none)
+        *part = (struct part){0, 0};
+    if (has_none)
+        code = RF_Checkpoint(comm, *step = 0);
     if (code == MPI_SUCCESS)
         *is_new = 0;
     return code;
@@ -82,6 +88,8 @@ int main(int argc, char **argv)
         double area = 0;
         RF_Protect(0, &part, sizeof part);
         while (comm != MPI_COMM_NULL) {
+            if (RF_Shape() == RF_SMALLER)
+                MPI_Abort(MPI_COMM_WORLD, 5); /* nobody has the part of the rank that is gone */
             MPI_Comm_rank(comm, &rank);
             MPI_Comm_size(comm, &size);
             int code = bring_back(comm, &part, &step, &is_new);
@@ -99,10 +107,10 @@ int main(int argc, char **argv)
             if (code == MPI_SUCCESS)
                 printf("rank %d of %d: pi is %.7f, %ld pieces done during repairs\n", rank, size,
                        area, meanwhile);
-            else
+            else if (RF_Is_failure(comm, code))
                 meanwhile += repair(&comm, &part, rank, size, pieces, &is_new);
-            if (RF_Shape() == RF_SMALLER)
-                MPI_Abort(MPI_COMM_WORLD, 5); /* nobody has the part of the rank that is gone */
+            else
+                MPI_Abort(MPI_COMM_WORLD, 6); /* a repair would not mend it */
         }
     }
     MPI_Finalize();

@@ -2,8 +2,8 @@
 
     runflat mpi run -n 4 --spares 2 --kill 1@0.3 -- python 04_spares.py 400
 
-The same job as 02_spares.c and 03_overlap.c in Python: a failure inside `recoverable` is repaired, and the loop begins again at the last
-checkpoint.
+The integral of 03_overlap.c with the recovery of 02_spares.c: a failure inside `recoverable` is repaired, all wait for that, and the loop
+begins again at the last checkpoint.
 """
 
 from __future__ import annotations

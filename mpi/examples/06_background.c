@@ -1,5 +1,7 @@
 /* Checkpoints beside the computation: a ring that passes tokens while copies of its fields travel.
  *
+ *     runflat mpi build -o rf
+ *     mpicc 06_background.c -Irf -Lrf -lrunflat_mpi -Wl,-rpath,$PWD/rf -o 06_background
  *     runflat mpi run -n 6 --spares 2 --kill 3@0.3 -- ./06_background 400
  *
  * In each step a rank passes its token to the right and adds the one it got, and one more, to all of its field. New against
@@ -99,9 +101,11 @@ int main(int argc, char **argv)
             }
             if (code == MPI_SUCCESS)
                 code = go_on(comm, &step, steps, &kept);
-            long worst = error_of(comm, steps), all;
-            if (code == MPI_SUCCESS)
+            long all = 0;
+            if (code == MPI_SUCCESS) {
+                long worst = error_of(comm, steps);
                 code = MPI_Allreduce(&worst, &all, 1, MPI_LONG, MPI_MAX, comm);
+            }
             MPI_Comm_rank(comm, &rank);
             MPI_Comm_size(comm, &size);
             if (code == MPI_SUCCESS)

@@ -1,5 +1,7 @@
 /* Spares that do not run out: whoever dies is replaced by a spare, and a new process becomes a spare in its place.
  *
+ *     runflat mpi build -o rf
+ *     mpicc 07_refill.c -Irf -Lrf -lrunflat_mpi -Wl,-rpath,$PWD/rf -o 07_refill
  *     runflat mpi run -n 4 --spares 1 --refill -- ./07_refill 300 5
  *
  * Every now and then a rank dies of its own accord, five times here, though there is one spare. Each rank counts its steps; a

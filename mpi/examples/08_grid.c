@@ -1,5 +1,7 @@
 /* Rows and columns: a program that makes communicators of its own, from the one that is repaired.
  *
+ *     runflat mpi build -o rf
+ *     mpicc 08_grid.c -Irf -Lrf -lrunflat_mpi -Wl,-rpath,$PWD/rf -o 08_grid
  *     runflat mpi run -n 12 --spares 2 --kill 5@0.5 -- ./08_grid 400
  *
  * A vector is multiplied by a matrix again and again, in whole numbers modulo a prime. Ranks stand in a grid, each with a block

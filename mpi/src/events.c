@@ -40,15 +40,24 @@ static void write_line(const char *line, int length)
         file = -1;
 }
 
+/* What every line begins with. No number of C's own, which may have a comma in the program's locale. */
+static int begin_line(char *line, size_t room, const char *event)
+{
+    long long us = (long long)(1e6 * wall_s());
+    return snprintf(line, room, "{\"t\": %lld.%06lld, \"rank\": %d, \"event\": \"%s\"",
+                    us / 1000000, us % 1000000, rf.rank, event);
+}
+
 static void note(const char *event, double ms, const char *field, long value)
 {
     if (event_file() < 0)
         return;
     char line[256];
-    int length = snprintf(line, sizeof line, "{\"t\": %.6f, \"rank\": %d, \"event\": \"%s\"",
-                          wall_s(), rf.rank, event);
+    int length = begin_line(line, sizeof line, event);
+    long us = (long)(1e3 * ms + 0.5);
     if (ms >= 0)
-        length += snprintf(line + length, sizeof line - length, ", \"ms\": %.3f", ms);
+        length += snprintf(line + length, sizeof line - length, ", \"ms\": %ld.%03ld", us / 1000,
+                           us % 1000);
     if (field)
         length += snprintf(line + length, sizeof line - length, ", \"%s\": %ld", field, value);
     length += snprintf(line + length, sizeof line - length, "}\n");
@@ -66,9 +75,8 @@ void note_start(void)
         host = "";
     if (event_file() < 0)
         return;
-    int length = snprintf(line, sizeof line,
-                          "{\"t\": %.6f, \"rank\": %d, \"event\": \"started\", \"host\": \"%s\"}\n",
-                          wall_s(), rf.rank, host);
+    int length = begin_line(line, sizeof line, "started");
+    length += snprintf(line + length, sizeof line - length, ", \"host\": \"%s\"}\n", host);
     write_line(line, length);
 }
 

@@ -12,16 +12,21 @@
 #include "guards/leaving.h"
 #include "guards/young.h"
 #include "jobs/parting.h"
+#include "modes/objects.h"
 #include "modes/range.h"
 #include "modes/uniform.h"
 #include "modes/watcher.h"
+#include "settings.h"
 #include "spares/refill.h"
+#include "spares/sites.h"
 #include "spares/spares.h"
 #include "state.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -71,6 +76,7 @@ static const char *what_is_missing(void)
 static bool exchange_places(void)
 {
     struct place own = place_here();
+    site_here(&own, own.site);
     rf.place = calloc((size_t)rf.size, sizeof own);
     return PMPI_Allgather(&own, sizeof own, MPI_BYTE, rf.place, sizeof own, MPI_BYTE, rf.world) ==
            MPI_SUCCESS;
@@ -103,25 +109,6 @@ static void outlive_broken_pipes(void)
         sigaction(SIGPIPE, &own, NULL);
 }
 
-/* Says which settings of a job that was started by hand are none. */
-static void check_settings(void)
-{
-    static const char *const times[] = {"RUNFLAT_STEP_LIMIT_S", "RUNFLAT_STOPPED_S",
-                                        "RUNFLAT_MEET_S", "RUNFLAT_WATCH_MS"};
-    const char *exhausted = getenv("RUNFLAT_ON_EXHAUSTED");
-    for (size_t at = 0; at < sizeof times / sizeof *times; at++) {
-        const char *given = getenv(times[at]);
-        char *end = NULL;
-        bool is_time = given && strtod(given, &end) > 0 && !*end;
-        bool is_word = given && at == 3 && strcmp(given, "events") == 0;
-        if (given && *given && !is_time && !is_word)
-            say("%s=%s is no time; it is left out", times[at], given);
-    }
-    if (exhausted && *exhausted && strcmp(exhausted, "shrink") != 0 &&
-        strcmp(exhausted, "stop") != 0)
-        say("RUNFLAT_ON_EXHAUSTED=%s is neither `shrink` nor `stop`; it is left out", exhausted);
-}
-
 /* Whether this process aborts the job. */
 static bool aborts;
 
@@ -135,6 +122,8 @@ static void end_program(int status, void *unused)
     if (!rf.ready || status == 0)
         return;
     say("ended with status %d before MPI_Finalize: it counts as failed", status);
+    if (status < 0)
+        print_own_stack(); /* Open MPI gives up like this */
     note_event("exited", -1);
     end_as_failure();
 }
@@ -231,6 +220,23 @@ __attribute__((visibility("default"))) int ompi_mpi_abort(MPI_Comm comm, int sta
     return next(comm, status);
 }
 
+/* The same, for what Open MPI gives up by itself: nobody prints why. */
+__attribute__((visibility("default"))) void ompi_rte_abort(int status, char *why, ...)
+{
+    static void (*next)(int, char *, ...);
+    char text[256];
+    va_list values;
+    va_start(values, why);
+    if (why && !aborts) {
+        vsnprintf(text, sizeof text, why, values);
+        say("Open MPI gives up: %s", text);
+    }
+    va_end(values);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "ompi_rte_abort");
+    next(status, NULL);
+}
+
 /* Stands before Open MPI's own function of the name, which parts from other jobs when MPI can no longer make connections, and crashes
  * where it needs one. */
 __attribute__((visibility("default"))) int ompi_dpm_dyn_finalize(void)
@@ -248,6 +254,7 @@ __attribute__((visibility("default"))) int MPI_Finalize(void)
     end_looking();
     release_spares();
     leave_together();
+    leave_objects();
     rf.ready = false;
     stop_watching();
     begin_step("MPI_Finalize");

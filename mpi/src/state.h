@@ -9,11 +9,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum { SITE_LEVELS = 9 };
+
 /* Where a process of the world runs. */
 struct place {
     uint64_t host;    /* hash of its name */
     uint64_t started; /* see `start_of` */
     pid_t pid;
+    /* Switches and host, see sites.h: of the process that stood here when the job began, whoever is started here later. */
+    uint64_t site[SITE_LEVELS];
 };
 
 struct state {
@@ -34,6 +38,13 @@ extern atomic_int attention;
 static inline bool all_is_quiet(void)
 {
     return __builtin_expect(atomic_load_explicit(&attention, memory_order_relaxed) == 0, 1);
+}
+
+/* A hash of letters with one more (FNV-1a); that of none. */
+#define HASH_OF_NOTHING 14695981039346656037u
+static inline uint64_t hash_on(uint64_t hash, char letter)
+{
+    return (hash ^ (unsigned char)letter) * 1099511628211u;
 }
 
 /* Whether the process with a rank of the world runs on this host. */

@@ -7,6 +7,7 @@
  *     misuse twice         a repair beside one that is under way
  *     misuse abort         rank 0 aborts, and does not look after the others, which wait
  *     misuse exit|_exit    rank 0 ends with a status and without MPI_Finalize
+ *     misuse exit-open-mpi the same, where Open MPI gives up
  *     misuse calls         calls at a wrong moment or on a wrong communicator */
 #include <mpi.h>
 #include <runflat.h>
@@ -16,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Of Open MPI. */
+void ompi_rte_abort(int status, char *why, ...);
 
 static char field[200];
 
@@ -88,6 +92,8 @@ static void end_alone(MPI_Comm comm, int rank, const char *how)
         MPI_Abort(MPI_COMM_WORLD, 3);
     if (rank == 0 && strcmp(how, "_exit") == 0)
         _exit(3);
+    if (rank == 0 && strcmp(how, "exit-open-mpi") == 0)
+        ompi_rte_abort(-1, "no way on, %d times tried", 7);
     if (rank == 0)
         exit(3);
     int class, code = MPI_Barrier(comm);

@@ -144,7 +144,7 @@ static void make_again(MPI_Comm comm, int us)
 static void wait_in_range(MPI_Comm comm, int rank, int size)
 {
     static struct object made;
-    char read[MPI_MAX_INFO_VAL + 1] = "";
+    char read[MPI_MAX_INFO_VAL + 1] = "", protected[MPI_MAX_INFO_VAL + 1] = "";
     int lower = rank < size / 2, there = 0;
     MPI_Comm half;
     MPI_Info info, told;
@@ -159,6 +159,7 @@ static void wait_in_range(MPI_Comm comm, int rank, int size)
         else
             MPI_Win_get_info(made.window, &told);
         MPI_Info_get(told, "mpix_error_range", MPI_MAX_INFO_VAL, read, &there);
+        MPI_Info_get(told, "runflat_data_protected", MPI_MAX_INFO_VAL, protected, &there);
     }
     MPI_Barrier(comm);
     if (!lower)
@@ -166,8 +167,8 @@ static void wait_in_range(MPI_Comm comm, int rank, int size)
     if (rank == 0) {
         double begin = MPI_Wtime();
         int code = meet(&made);
-        printf("range %s: %s, %s\n", read, word_of(code),
-               MPI_Wtime() - begin < 2 ? "at once" : "late");
+        printf("range %s: %s, %s; data protected: %s\n", read, word_of(code),
+               MPI_Wtime() - begin < 2 ? "at once" : "late", protected);
     } else {
         usleep(3000000);
     }

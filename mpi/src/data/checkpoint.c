@@ -33,6 +33,7 @@ static void refuse_versions(const char *call, const struct ring *ring, int64_t v
 static void commit(const struct ring *ring, int64_t version, double begin)
 {
     keep_copies(last_complete = version, ring->number[ring->own], second_of(ring));
+    last_pass = pass;
     forget_stored(version);
     note_event_of("checkpoint", 1e3 * (wall_s() - begin), "version", (long)version);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t last_complete = -1;
+int64_t last_complete = -1, pass, last_pass = -1;
 
 struct copy copies[COPIES_MAX] = {[0 ... COPIES_MAX - 1] = {.rank = -1}};
 
@@ -20,7 +20,7 @@ struct copy *new_copy(int rank, int64_t version, size_t bytes)
         unsigned char *data = malloc(bytes ? bytes : 1);
         if (!data)
             return NULL;
-        copies[at] = (struct copy){rank, version, bytes, 0, false, data};
+        copies[at] = (struct copy){rank, version, pass, bytes, 0, false, data};
         return &copies[at];
     }
     return NULL;

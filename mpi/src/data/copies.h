@@ -9,7 +9,7 @@
 /* The protected memory of one rank at one version. */
 struct copy {
     int rank; /* by its first number; -1: no copy */
-    int64_t version;
+    int64_t version, pass;
     size_t bytes;
     uint64_t checksum;
     bool whole; /* all data are there, and the checksum is theirs */
@@ -23,6 +23,10 @@ extern struct copy copies[COPIES_MAX];
 
 /* The last version that this process knows to be complete; -1: none. */
 extern int64_t last_complete;
+
+/* How often the program has begun before, with first values or from files: a version that it comes to once more need not have the same
+ * data, and files of the one before may still lie about. The pass of now, and that in which the last complete version came about. */
+extern int64_t pass, last_pass;
 
 /* An empty copy with room for `bytes`; NULL: no memory. */
 struct copy *new_copy(int rank, int64_t version, size_t bytes);

@@ -1,6 +1,7 @@
 #include "data/handing.h"
 
 #include "data/copies.h"
+#include "modes/agree.h"
 #include "spares/roster.h"
 #include "state.h"
 
@@ -148,7 +149,7 @@ static void end_handing(struct handing *own, bool good)
 static void begin_agreement(struct handing *own)
 {
     own->all_good = own->flight.good;
-    PMPIX_Comm_iagree(own->pool, &own->all_good, &own->agreement);
+    iagree(own->pool, &own->all_good, &own->agreement);
     own->stage = AGREEING;
 }
 

@@ -126,6 +126,15 @@ static bool advance_chunks(struct chunks *chunks)
     return true;
 }
 
+/* After ranks have been given up, a group may have one left. */
+static void warn_if_alone(const struct parity_group *group)
+{
+    static bool warned;
+    if (group->count == 1 && !warned)
+        say("no other rank of this one's parity group is left: nobody can give back its data");
+    warned = warned || group->count == 1;
+}
+
 void begin_blocks(struct blocks *blocks, const struct ring *ring, int64_t version)
 {
     const struct copy *own = find_copy(ring->number[ring->own], version);
@@ -133,6 +142,7 @@ void begin_blocks(struct blocks *blocks, const struct ring *ring, int64_t versio
                               .version = version,
                               .group = open_group(ring),
                               .own = {own->bytes, own->checksum}};
+    warn_if_alone(&blocks->group);
     begin_flight(&blocks->flight, ring->comm);
     for (int at = 0; at < blocks->group.count; at++) {
         receive_bytes(&blocks->flight, blocks->all[at], sizeof blocks->all[at],

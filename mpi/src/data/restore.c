@@ -5,6 +5,7 @@
 #include "data/ring.h"
 #include "data/sharing.h"
 #include "data/snapshot.h"
+#include "data/store.h"
 #include "data/transfer.h"
 #include "guards/bounded.h"
 #include "guards/inject.h"
@@ -49,22 +50,42 @@ static const struct holding *held(const struct holding *all, int rank, int numbe
     return NULL;
 }
 
+/* The first rank that holds something; -1: none does. */
+static int holder(const struct ring *ring, const struct holding *all, int number)
+{
+    for (int rank = 0; rank < ring->size; rank++)
+        if (held(all, rank, number))
+            return rank;
+    return -1;
+}
+
 /* The copies that must travel so that each rank has its own; -1: one is lost. */
 static int plan_homes(const struct ring *ring, const struct holding *all, struct transfer *plan)
 {
     int count = 0;
     for (int rank = 0; rank < ring->size; rank++) {
-        int number = ring->number[rank];
-        if (held(all, rank, number))
-            continue;
-        const struct holding *found = NULL;
-        for (int from = 0; from < ring->size && !found; from++)
-            if ((found = held(all, from, number)))
-                plan[count++] = (struct transfer){number, from, rank, (size_t)found->bytes};
-        if (!found)
+        int number = ring->number[rank], from = holder(ring, all, number);
+        if (from < 0)
             return -1;
+        if (!held(all, rank, number))
+            plan[count++] =
+                (struct transfer){number, from, rank, (size_t)held(all, from, number)->bytes};
     }
     return count;
+}
+
+/* Looks in the files of this host for copies that nobody holds in memory; the ranks of a host share them. */
+static void look_in_store(const struct ring *ring, const struct holding *all, int64_t version)
+{
+    int here = 0, before = 0, lost = 0;
+    for (int rank = 0; rank < ring->size; rank++) {
+        bool beside = is_here(place_of(ring->number[rank]));
+        here += beside;
+        before += beside && rank < ring->own;
+    }
+    for (int rank = 0; rank < ring->size; rank++)
+        if (holder(ring, all, ring->number[rank]) < 0 && lost++ % here == before)
+            load_stored_copy(ring->number[rank], version, last_pass);
 }
 
 /* The copies that must travel so that each rank's second copy is where it belongs; each rank has its own. */
@@ -73,22 +94,11 @@ static int plan_seconds(const struct ring *ring, const struct holding *all, stru
     int count = 0;
     for (int rank = 0; rank < ring->size && ring->shift > 0; rank++) {
         int number = ring->number[rank], to = partner(ring, rank, 1);
-        const struct holding *found = NULL;
-        for (int at = 0; at < ring->size && !found; at++)
-            found = held(all, at, number);
+        const struct holding *found = held(all, holder(ring, all, number), number);
         if (!held(all, to, number))
             plan[count++] = (struct transfer){number, rank, to, (size_t)found->bytes};
     }
     return count;
-}
-
-/* The first rank that holds something; -1: none does. */
-static int holder(const struct ring *ring, const struct holding *all, int number)
-{
-    for (int rank = 0; rank < ring->size; rank++)
-        if (held(all, rank, number))
-            return rank;
-    return -1;
 }
 
 /* Copies and blocks that another rank holds than the one they are of. */
@@ -174,13 +184,41 @@ static int restore_by_parity(const struct ring *ring, const struct holding *all,
     return good ? load(number, version) : MPIX_ERR_REVOKED;
 }
 
-/* The last version that counts; -1: none. False: a failure. */
+/* Brings copies home, and second copies to where they belong, and loads this rank's; `all` is renewed if files bring more. */
+static int restore_by_copies(const struct ring *ring, struct holding **all, int64_t version,
+                             int *lost)
+{
+    struct transfer *plan = calloc((size_t)ring->size, sizeof *plan);
+    int count = plan_homes(ring, *all, plan);
+    if (count < 0 && has_store()) {
+        look_in_store(ring, *all, version);
+        free(*all);
+        *all = who_holds(ring, version);
+        count = *all ? plan_homes(ring, *all, plan) : 0;
+    }
+    *lost = count < 0;
+    bool good =
+        *all &&
+        (*lost || (carry(ring->comm, ring->own, version, count, plan) &&
+                   carry(ring->comm, ring->own, version, plan_seconds(ring, *all, plan), plan)));
+    free(plan);
+    if (!good)
+        return MPIX_ERR_REVOKED;
+    return *lost ? MPI_SUCCESS : load(ring->number[ring->own], version);
+}
+
+/* The last version that counts; -1: none. What others know of passes is known here then, too. False: a failure. */
 static bool last_of_all(const struct ring *ring, int64_t *version)
 {
-    if (PMPI_Allreduce(&last_complete, version, 1, MPI_INT64_T, MPI_MAX, ring->comm) == MPI_SUCCESS)
-        return true;
-    PMPIX_Comm_revoke(ring->comm);
-    return false;
+    int64_t own[] = {last_complete, pass, last_pass}, all[3];
+    if (PMPI_Allreduce(own, all, 3, MPI_INT64_T, MPI_MAX, ring->comm) != MPI_SUCCESS) {
+        PMPIX_Comm_revoke(ring->comm);
+        return false;
+    }
+    *version = all[0];
+    pass = all[1];
+    last_pass = all[2]; /* they only grow: the highest is that of the last version */
+    return true;
 }
 
 /* Brings copies home, loads them and renews what was lost; what it returns is the same at all ranks. */
@@ -191,27 +229,21 @@ static int restore(MPI_Comm comm, const struct ring *ring, int64_t *version)
     bool good = last_of_all(ring, &last);
     struct holding *all = good && last >= 0 ? who_holds(ring, last) : NULL;
     code = all || (good && last < 0) ? MPI_SUCCESS : MPIX_ERR_REVOKED;
-    struct transfer *plan = calloc((size_t)ring->size, sizeof *plan);
-    if (all && parity_size()) {
-        code = restore_by_parity(ring, all, last, &lost);
-    } else if (all) {
-        int count = plan_homes(ring, all, plan);
-        lost = count < 0;
-        good = lost || (carry(ring->comm, ring->own, last, count, plan) &&
-                        carry(ring->comm, ring->own, last, plan_seconds(ring, all, plan), plan));
-        code = !good ? MPIX_ERR_REVOKED : lost ? MPI_SUCCESS : load(own, last);
-    }
+    if (all)
+        code = parity_size() ? restore_by_parity(ring, all, last, &lost)
+                             : restore_by_copies(ring, &all, last, &lost);
     code = agree_on_outcome(comm, code, 0);
     if (code == MPI_SUCCESS && last >= 0 && !lost) {
         keep_copies(last, own, second_of(ring));
         *version = last_complete = last;
     }
     free(all);
-    free(plan);
     if (code != MPI_SUCCESS)
         return code;
-    if (lost)
+    if (lost) {
         keep_copies(last_complete = -1, -1, -1);
+        pass++;
+    }
     return lost ? RF_ERR_DATA_LOST : last < 0 ? RF_ERR_NO_CHECKPOINT : MPI_SUCCESS;
 }
 

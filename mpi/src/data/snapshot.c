@@ -52,7 +52,8 @@ bool take_snapshot(int number, int64_t version)
     for (int at = 0; at < region_count; at++) {
         int64_t head[2] = {regions[at].id, (int64_t)regions[at].bytes};
         memcpy(to, head, sizeof head);
-        memcpy(to + sizeof head, regions[at].memory, regions[at].bytes);
+        if (regions[at].bytes > 0)
+            memcpy(to + sizeof head, regions[at].memory, regions[at].bytes);
         to += sizeof head + regions[at].bytes;
     }
     seal_copy(copy);
@@ -73,7 +74,8 @@ bool load_snapshot(const struct copy *copy)
                 regions[at].id, regions[at].bytes, (long)head[0], (long)head[1]);
             return false;
         }
-        memcpy(regions[at].memory, from + sizeof head, regions[at].bytes);
+        if (regions[at].bytes > 0)
+            memcpy(regions[at].memory, from + sizeof head, regions[at].bytes);
         from += sizeof head + regions[at].bytes;
     }
     return from == end;

@@ -16,11 +16,11 @@ enum { PATH_ROOM = 4096 };
 /* What a file begins with; the data follows. */
 struct head {
     char magic[8];
-    int64_t rank, version;
+    int64_t rank, version, pass;
     uint64_t bytes, checksum;
 };
 
-static const char MAGIC[8] = "rfcopy1";
+static const char MAGIC[8] = "rfcopy2";
 
 bool has_store(void)
 {
@@ -43,6 +43,7 @@ static bool write_copy(const char *folder, const struct copy *copy)
     char path[PATH_ROOM + 64], own[PATH_ROOM + 96];
     struct head head = {.rank = copy->rank,
                         .version = copy->version,
+                        .pass = copy->pass,
                         .bytes = copy->bytes,
                         .checksum = copy->checksum};
     memcpy(head.magic, MAGIC, sizeof head.magic);
@@ -52,9 +53,15 @@ static bool write_copy(const char *folder, const struct copy *copy)
     FILE *file = fopen(own, "wb");
     bool good = file && fwrite(&head, sizeof head, 1, file) == 1 &&
                 fwrite(copy->data, 1, copy->bytes, file) == copy->bytes;
-    good = file && fclose(file) == 0 && good && rename(own, path) == 0;
-    if (!good)
-        say("%s cannot be written: %s", path, strerror(errno));
+    int why = errno;
+    if (file && fclose(file) != 0 && good)
+        good = false, why = errno;
+    if (good && rename(own, path) != 0)
+        good = false, why = errno;
+    if (!good) {
+        say("%s cannot be written: %s", path, strerror(why));
+        unlink(own); /* a part of it takes room that others need */
+    }
     return good;
 }
 
@@ -95,16 +102,23 @@ void forget_stored(int64_t version)
         closedir(listing);
 }
 
-static void read_copy(const char *path)
+/* Reads a copy of a pass, or (-1) of any. */
+static void read_copy(const char *path, int64_t of_pass)
 {
     struct head head;
     FILE *file = fopen(path, "rb");
     bool good = file && fread(&head, sizeof head, 1, file) == 1 &&
                 memcmp(head.magic, MAGIC, sizeof head.magic) == 0;
+    if (good && of_pass >= 0 && head.pass != of_pass) {
+        fclose(file);
+        return;
+    }
     struct copy *copy = good ? new_copy((int)head.rank, head.version, head.bytes) : NULL;
     good = copy && fread(copy->data, 1, copy->bytes, file) == copy->bytes;
-    if (good)
+    if (good) {
         seal_copy(copy);
+        copy->pass = head.pass;
+    }
     good = good && copy->checksum == head.checksum;
     if (copy && !good)
         drop_copy(copy);
@@ -114,11 +128,48 @@ static void read_copy(const char *path)
         fclose(file);
 }
 
+bool load_stored_copy(int rank, int64_t version, int64_t of_pass)
+{
+    char path[PATH_ROOM + 300];
+    const char *store = getenv("RUNFLAT_STORE");
+    DIR *listing = has_store() ? opendir(store) : NULL;
+    bool found = false;
+    for (struct dirent *entry; listing && !found && (entry = readdir(listing));) {
+        int length = snprintf(path, sizeof path, "%s/%s/rank-%d.%020ld", store, entry->d_name, rank,
+                              (long)version);
+        if (entry->d_name[0] == '.' || length >= (int)sizeof path || access(path, R_OK) != 0)
+            continue;
+        read_copy(path, of_pass);
+        found = find_copy(rank, version);
+    }
+    if (listing)
+        closedir(listing);
+    return found;
+}
+
 static int is_copy(const struct dirent *entry)
 {
     int rank;
     long version;
     return read_name(entry->d_name, &rank, &version);
+}
+
+void set_stored_aside(void)
+{
+    char folder[PATH_ROOM], path[PATH_ROOM + 300], aside[PATH_ROOM + 320];
+    struct dirent **entries = NULL;
+    int count = own_folder(folder) ? scandir(folder, &entries, is_copy, alphasort) : 0;
+    for (int at = 0; at < count; at++) {
+        snprintf(path, sizeof path, "%s/%s", folder, entries[at]->d_name);
+        snprintf(aside, sizeof aside, "%s.before", path);
+        rename(path, aside);
+        free(entries[at]);
+    }
+    free(entries);
+    if (count > 0)
+        say("%d checkpoints of an earlier job in %s are set aside (.before): RUNFLAT_RESTART=1 "
+            "goes on from such",
+            count, folder);
 }
 
 void load_stored(int turn, int turns)
@@ -129,7 +180,7 @@ void load_stored(int turn, int turns)
     for (int at = 0; at < count; at++) {
         if (at % turns == turn) {
             snprintf(path, sizeof path, "%s/%s", folder, entries[at]->d_name);
-            read_copy(path);
+            read_copy(path, -1);
         }
         free(entries[at]);
     }

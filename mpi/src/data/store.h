@@ -1,5 +1,5 @@
 /* Copies in files of this host, where the launch names a folder (RUNFLAT_STORE): a job that has ended with all its processes
- * begins again from them. Each host has its own folder in there, named after it, so that the place may be shared or not. */
+ * begins again from them, and one that goes on takes from them what nobody has in memory any more. Each host has its own folder in there, named after it, so that the place may be shared or not. */
 #ifndef RUNFLAT_STORE_H
 #define RUNFLAT_STORE_H
 
@@ -15,6 +15,12 @@ bool store_copies(int64_t version);
 
 /* Deletes files of the ranks whose copies this process holds that are older than `version`. */
 void forget_stored(int64_t version);
+
+/* Reads one copy from a file, of this host or, where the place is shared, of any; false: there is no good one of that pass. */
+bool load_stored_copy(int rank, int64_t version, int64_t of_pass);
+
+/* Renames the files of this host, which are another job's: what is read later is of this one. */
+void set_stored_aside(void);
 
 /* Reads the files of this host as copies, each `turn`th of `turns`; what is damaged is left out, which is said. */
 void load_stored(int turn, int turns);

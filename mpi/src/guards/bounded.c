@@ -1,6 +1,7 @@
 #include "guards/bounded.h"
 
 #include "guards/fence.h"
+#include "settings.h"
 #include "state.h"
 
 #include <execinfo.h>
@@ -29,11 +30,9 @@ static void print_stack(int signal)
     backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
 }
 
-double seconds_of(const char *variable, double otherwise)
+void print_own_stack(void)
 {
-    const char *given = getenv(variable);
-    double seconds = given ? strtod(given, NULL) : 0;
-    return seconds > 0 ? seconds : otherwise;
+    print_stack(0);
 }
 
 double step_limit_s(void)
@@ -78,7 +77,7 @@ __attribute__((noreturn)) static void end_job(void)
 void exceed(const char *step)
 {
     tell_of_limit(step);
-    print_stack(0);
+    print_own_stack();
     end_job();
 }
 

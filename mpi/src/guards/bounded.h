@@ -14,8 +14,8 @@ void end_as_failure(void) __attribute__((noreturn));
 /* Ends the process, whatever the C library and this one do at an end. */
 void end_at_once(int status) __attribute__((noreturn));
 
-/* A time in s from the environment; without a positive one, `otherwise`. */
-double seconds_of(const char *variable, double otherwise);
+/* Writes the stack of this thread to stderr. */
+void print_own_stack(void);
 
 /* What a step may take: RUNFLAT_STEP_LIMIT_S, or 300 s: a step waits for ranks that compute. */
 double step_limit_s(void);

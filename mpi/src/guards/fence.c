@@ -3,6 +3,7 @@
 #include "guards/bounded.h"
 #include "guards/queue.h"
 #include "guards/sentinel.h"
+#include "settings.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -41,9 +42,9 @@ static char look_at(pid_t pid, uint64_t *started)
 
 static uint64_t hash_of(const char *text)
 {
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = HASH_OF_NOTHING;
     for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+        hash = hash_on(hash, *text);
     return hash;
 }
 

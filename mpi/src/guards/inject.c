@@ -1,5 +1,6 @@
 #include "guards/inject.h"
 
+#include "settings.h"
 #include "state.h"
 
 #include <ctype.h>
@@ -95,6 +96,25 @@ static void start(struct injection *one)
         pthread_detach(thread);
 }
 
+/* Reads `3@1.5`, `3@shrink` or `3@shrink+0.01`. */
+static bool read_item(const char *item, int *rank, struct injection *one)
+{
+    int length = 0;
+    char *end;
+    if (sscanf(item, "%d@%n", rank, &length) != 1 || !length)
+        return false;
+    item += length;
+    if (sscanf(item, "%15[a-z]%n", one->phase, &length) == 1) {
+        item += length;
+        if (!*item)
+            return true;
+        if (*item++ != '+')
+            return false;
+    }
+    one->after_s = decimal_of(item, &end);
+    return end > item && !*end;
+}
+
 static void read_list(const char *name, int signal)
 {
     const char *given = getenv(name);
@@ -106,9 +126,7 @@ static void read_list(const char *name, int signal)
                                 .node = strncmp(item, NODE, sizeof NODE - 1) == 0};
         int rank;
         item += one.node ? sizeof NODE - 1 : 0;
-        bool read = sscanf(item, "%d@%lf", &rank, &one.after_s) == 2 ||
-                    sscanf(item, "%d@%15[a-z]+%lf", &rank, one.phase, &one.after_s) >= 2;
-        if (!read)
+        if (!read_item(item, &rank, &one))
             say("%s: `%s` is neither RANK@SECONDS nor RANK@PHASE+SECONDS; it is left out", name,
                 item);
         else if (rank == rf.rank && count < INJECTIONS_MAX)

@@ -18,12 +18,23 @@ struct news {
     bool collectives_only;
 };
 
-enum { NEWS_MAX = 64 };
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int making;
-static struct news held[NEWS_MAX];
-static int held_count;
+static struct news *held;
+static int held_count, held_room;
+
+/* Without memory for it news is lost, which its process may learn in another way. */
+static void hold_back(struct news news)
+{
+    if (held_count == held_room) {
+        struct news *more = realloc(held, sizeof *more * (size_t)(2 * held_room + 16));
+        if (!more)
+            return;
+        held = more;
+        held_room = 2 * held_room + 16;
+    }
+    held[held_count++] = news;
+}
 
 /* Communicators that are made. */
 static MPI_Comm *made_list;
@@ -61,9 +72,9 @@ __attribute__((visibility("default"))) bool ompi_comm_revoke_local(MPI_Comm comm
     pthread_mutex_lock(&lock);
     if (!collectives_only)
         atomic_store(&has_revoked, true);
-    bool hold = making > 0 && !is_made(comm) && held_count < NEWS_MAX;
+    bool hold = making > 0 && !is_made(comm);
     if (hold)
-        held[held_count++] = (struct news){comm, collectives_only};
+        hold_back((struct news){comm, collectives_only});
     pthread_mutex_unlock(&lock);
     return !hold && tell(comm, collectives_only);
 }
@@ -92,10 +103,17 @@ static void tell_of_earlier_failures(MPI_Comm made)
         tell(made, true);
 }
 
+/* News that is to be told. */
+struct due {
+    struct news *news;
+    int count;
+};
+
 /* Takes the news about what has been made off those held back; of all, if nothing is being made any more. */
-static int take_due(MPI_Comm made, bool good, struct news due[NEWS_MAX])
+static struct due take_due(MPI_Comm made, bool good)
 {
-    int due_count = 0, kept = 0;
+    struct due due = {malloc(sizeof *due.news * (size_t)(held_count + 1)), 0};
+    int kept = 0;
     if (good && made != MPI_COMM_NULL) {
         /* Of another one that was there before. */
         forget_calls(made);
@@ -103,56 +121,66 @@ static int take_due(MPI_Comm made, bool good, struct news due[NEWS_MAX])
             add_made(made);
     }
     /* What was not made is gone. News of others wait for those that make them, if there are any. */
-    for (int at = 0; at < held_count; at++) {
+    for (int at = 0; at < held_count && due.news; at++) {
         if (good && (held[at].comm == made || making == 0))
-            due[due_count++] = held[at];
+            due.news[due.count++] = held[at];
         else if (making > 0 && held[at].comm != made)
             held[kept++] = held[at];
     }
-    held_count = kept;
-    return due_count;
+    held_count = due.news ? kept : held_count;
+    return due;
 }
 
-static void tell_due(const struct news due[NEWS_MAX], int count)
+static void tell_due(struct due due)
 {
     /* Open MPI passes a revoke on to the next processes only where it was news: what was held was not passed on. */
-    for (int at = 0; at < count; at++) {
-        if (due[at].collectives_only)
-            tell(due[at].comm, true);
+    for (int at = 0; at < due.count; at++) {
+        if (due.news[at].collectives_only)
+            tell(due.news[at].comm, true);
         else
-            PMPIX_Comm_revoke(due[at].comm);
+            PMPIX_Comm_revoke(due.news[at].comm);
     }
+    free(due.news);
 }
 
 void note_made(MPI_Comm made)
 {
-    struct news due[NEWS_MAX];
     pthread_mutex_lock(&lock);
-    int count = take_due(made, true, due);
+    struct due due = take_due(made, true);
     pthread_mutex_unlock(&lock);
-    tell_due(due, count);
+    tell_due(due);
     tell_of_earlier_failures(made);
 }
 
 int end_making(int code, const MPI_Comm *place)
 {
     MPI_Comm made = place ? *place : MPI_COMM_NULL;
-    struct news due[NEWS_MAX];
-    pthread_mutex_lock(&lock);
-    making--;
-    int count = take_due(made, code == MPI_SUCCESS, due);
-    pthread_mutex_unlock(&lock);
-    tell_due(due, count);
-    if (code == MPI_SUCCESS && made != MPI_COMM_NULL && rf.ready)
-        tell_of_earlier_failures(made);
+    /* It makes one too, of a number of which others may have another, and revoke that: such news is held back as well. */
     if (code != MPI_SUCCESS)
         free_numbers();
+    pthread_mutex_lock(&lock);
+    making--;
+    struct due due = take_due(made, code == MPI_SUCCESS);
+    pthread_mutex_unlock(&lock);
+    tell_due(due);
+    if (code == MPI_SUCCESS && made != MPI_COMM_NULL && rf.ready)
+        tell_of_earlier_failures(made);
     return code;
+}
+
+static void forget_news(MPI_Comm comm)
+{
+    int kept = 0;
+    for (int at = 0; at < held_count; at++)
+        if (held[at].comm != comm)
+            held[kept++] = held[at];
+    held_count = kept;
 }
 
 void forget_made(MPI_Comm comm)
 {
     pthread_mutex_lock(&lock);
+    forget_news(comm);
     for (int at = 0; at < made_count; at++) {
         if (made_list[at] == comm) {
             made_list[at] = made_list[--made_count];

@@ -190,7 +190,7 @@ static void call(void *state)
 static void agree(struct joining *own)
 {
     own->votes = vote_on(own->code);
-    PMPIX_Comm_iagree(own->copy, &own->votes, &own->agreement);
+    iagree(own->copy, &own->votes, &own->agreement);
     own->stage = AGREEING;
 }
 

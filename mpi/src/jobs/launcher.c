@@ -8,6 +8,7 @@
  * be taken meanwhile. While fibers live, each step runs in a helper, and one that waits is put back in the row. */
 #include "guards/bounded.h"
 #include "jobs/fiber.h"
+#include "settings.h"
 #include "state.h"
 
 #include <dlfcn.h>

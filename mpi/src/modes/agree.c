@@ -15,6 +15,20 @@ bool is_revoked(MPI_Comm comm)
     return revoked;
 }
 
+bool is_alone(MPI_Comm comm)
+{
+    int size, is_inter;
+    PMPI_Comm_size(comm, &size);
+    PMPI_Comm_test_inter(comm, &is_inter);
+    return size == 1 && !is_inter;
+}
+
+int iagree(MPI_Comm comm, int *flag, MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL; /* which has ended */
+    return is_alone(comm) ? MPI_SUCCESS : PMPIX_Comm_iagree(comm, flag, request);
+}
+
 /* The communicator of the job, how many agreements this process has taken part in there, and the one that is pending. */
 static MPI_Comm counted = MPI_COMM_NULL;
 static unsigned joined;
@@ -63,7 +77,7 @@ __attribute__((visibility("default"))) int MPIX_Comm_agree(MPI_Comm comm, int *f
 {
     let_earlier_works_agree(comm);
     if (comm != counted || is_revoked(comm))
-        return PMPIX_Comm_agree(comm, flag);
+        return is_alone(comm) ? MPI_SUCCESS : PMPIX_Comm_agree(comm, flag);
     int code = agree_unless_revoked(comm, flag, 0);
     if (code != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(comm, code);
@@ -84,7 +98,7 @@ static bool advance(struct work *work)
     if (work->early && is_behind(work))
         return false;
     if (work->early)
-        work->code = PMPIX_Comm_iagree(work->owner, own->flag, &own->agreement);
+        work->code = iagree(work->owner, own->flag, &own->agreement);
     work->early = false;
     if (work->code == MPI_SUCCESS)
         work->code = PMPI_Test(&own->agreement, &done, MPI_STATUS_IGNORE);
@@ -95,7 +109,7 @@ __attribute__((visibility("default"))) int MPIX_Comm_iagree(MPI_Comm comm, int *
                                                             MPI_Request *request)
 {
     if (atomic_load_explicit(&works, memory_order_relaxed) == 0 || !is_any_early(comm))
-        return PMPIX_Comm_iagree(comm, flag, request);
+        return iagree(comm, flag, request);
     struct agreeing *own = calloc(1, sizeof *own);
     if (!own)
         return MPI_ERR_NO_MEM;
@@ -113,7 +127,7 @@ static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s)
     MPI_Request request;
     *agreed = *flag;
     let_earlier_works_agree(comm);
-    int code = PMPIX_Comm_iagree(comm, agreed, &request);
+    int code = iagree(comm, agreed, &request);
     joined += comm == counted;
     for (unsigned tests = 1; code == MPI_SUCCESS && !done; tests++) {
         code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);

@@ -12,6 +12,13 @@
 /* How long a result may still come after a revoke, in s: where others have it already, it is on its way. */
 #define PATIENCE_S 0.2
 
+/* Whether a communicator has this process alone. It has nobody to agree with there; and Open MPI 5.0 may take an agreement on it for one
+ * on another communicator, so that both go wrong: always for MPI_COMM_SELF and MPI_COMM_WORLD, elsewhere when its number is used again. */
+bool is_alone(MPI_Comm comm);
+
+/* Begins an agreement as MPIX_Comm_iagree does, if there is anybody to agree with. */
+int iagree(MPI_Comm comm, int *flag, MPI_Request *request);
+
 /* Agrees on the bitwise and of `flag` as MPIX_Comm_agree does; MPIX_ERR_REVOKED if the communicator has been revoked for
  * `patience_s` before the result is known here. It may be known elsewhere then; and the agreement is pending, see
  * `join_last_agreement`. */

@@ -69,7 +69,7 @@ static void join(struct ballot *ballot, int votes)
     if (votes != NO_TROUBLE)
         PMPIX_Comm_revoke(ballot->copy);
     make_last(ballot->copy);
-    PMPIX_Comm_iagree(ballot->copy, &ballot->votes, &ballot->agreement);
+    iagree(ballot->copy, &ballot->votes, &ballot->agreement);
     atomic_store(&ballot->posted, true);
 }
 

@@ -186,9 +186,10 @@ EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
     begin_step("MPIX_Comm_shrink");
     double begin = wall_s();
     begin_making();
-    int code = PMPIX_Comm_shrink(comm, made), flag = 1;
+    bool agrees = !is_alone(comm) || is_revoked(comm);
+    int flag = 1, code = agrees ? PMPIX_Comm_shrink(comm, made) : PMPI_Comm_split(comm, 0, 0, made);
     end_making(code, made);
-    if (code == MPI_SUCCESS && !is_between(comm))
+    if (code == MPI_SUCCESS && !is_between(comm) && !is_alone(*made))
         PMPIX_Comm_agree(*made, &flag);
     end_step();
     if (code == MPI_SUCCESS && !is_between(comm)) {

@@ -2,14 +2,20 @@
  *
  * Each stands on communicators that MPI makes inside the call. They are taken note of as they come: a failure that is told
  * while one is half made is held back, one that was known before ends its collective calls, and they have the error range of the
- * window or file. What reads and writes data is not protected. */
+ * window or file. Some are of one host, where nobody may have failed: a process whose call fails revokes them, or those that are still
+ * inside would wait for it there (3 of some 85 jobs of 8 ranks on a busy machine that lost a host's ranks while they made windows; 3 more
+ * waited in MPI_Finalize, to free windows that they alone had). What reads and writes data is not protected. */
+#include "guards/activation.h"
 #include "guards/deaths.h"
 #include "guards/lasting.h"
 #include "guards/young.h"
 #include "modes/agree.h"
 #include "modes/modes.h"
+#include "modes/objects.h"
 #include "modes/range.h"
 #include "modes/uniform.h"
+#include "requests/build.h"
+#include "requests/steps.h"
 #include "spares/spares.h"
 #include "state.h"
 
@@ -21,9 +27,9 @@
 
 enum { INNER_MAX = 16 };
 
-/* Communicators made inside a call; those beyond the last place are not watched. */
+/* Communicators; those beyond the last place are not watched. */
 struct inner {
-    MPI_Comm parent, comm[INNER_MAX];
+    MPI_Comm comm[INNER_MAX];
     int count;
 };
 
@@ -35,21 +41,43 @@ struct object {
     struct object *next;
 };
 
-static __thread struct inner *being_made __attribute__((tls_model("initial-exec")));
+/* A call that makes one: communicators made inside, and those of them that are not wanted any more. They are there until the call has ended,
+ * since others may wait in them if it fails. */
+struct making {
+    MPI_Comm parent;
+    struct inner inner, gone;
+};
+
+static __thread struct making *being_made __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct object *objects;
 
-/* Whether this process is in a communicator: those left out by MPI_Comm_split make one too, which has nothing to send with, and free it
- * soon. They have a rank there, but not in its group. */
-static bool is_member(MPI_Comm made)
+static bool add(struct inner *to, MPI_Comm comm)
 {
-    MPI_Group group;
-    int rank = MPI_UNDEFINED;
-    PMPI_Comm_group(made, &group);
-    PMPI_Group_rank(group, &rank);
-    PMPI_Group_free(&group);
-    return rank != MPI_UNDEFINED;
+    if (to->count == INNER_MAX)
+        return false;
+    to->comm[to->count++] = comm;
+    return true;
+}
+
+static bool take_out(struct inner *from, MPI_Comm comm)
+{
+    for (int at = 0; at < from->count; at++) {
+        if (from->comm[at] == comm) {
+            from->comm[at] = from->comm[--from->count];
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_in(const struct inner *inner, MPI_Comm comm)
+{
+    for (int at = 0; at < inner->count; at++)
+        if (inner->comm[at] == comm)
+            return true;
+    return false;
 }
 
 /* Stands before Open MPI's own function of the name: after it, collective calls on the new communicator can be told of failures. */
@@ -59,50 +87,76 @@ EXPORTED int ompi_comm_activate(MPI_Comm *made, MPI_Comm parent, MPI_Comm bridge
     static int (*next)(MPI_Comm *, MPI_Comm, MPI_Comm, const void *, const void *, bool, int);
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "ompi_comm_activate");
+    bool looks = rf.ready && mode == BY_ALL && can_build(), is_whole = false;
+    struct activation activation;
+    if (looks)
+        begin_activation(&activation, parent);
     int code = next(made, parent, bridge, first, second, sends, mode);
-    if (code == MPI_SUCCESS && being_made && being_made->count < INNER_MAX && is_member(*made)) {
-        being_made->comm[being_made->count++] = *made;
+    if (looks)
+        code = end_activation(&activation, code, *made, &is_whole);
+    if (being_made && code == MPI_SUCCESS && is_member(*made) && add(&being_made->inner, *made))
         note_made(*made);
-    }
+    if (being_made && is_whole)
+        add(&being_made->gone, *made);
     return code;
+}
+
+static int free_now(MPI_Comm *gone)
+{
+    static int (*next)(MPI_Comm *);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "ompi_comm_free");
+    return next(gone);
+}
+
+/* Before a communicator of a call is freed. */
+static void let_go(MPI_Comm comm)
+{
+    forget_made(comm);
+    make_last_if_broken(comm);
 }
 
 /* The same: some are only needed inside the call. */
 EXPORTED int ompi_comm_free(MPI_Comm *gone)
 {
-    static int (*next)(MPI_Comm *);
-    if (!next)
-        *(void **)&next = dlsym(RTLD_NEXT, "ompi_comm_free");
-    for (int at = 0; being_made && at < being_made->count; at++) {
-        if (being_made->comm[at] == *gone) {
-            being_made->comm[at--] = being_made->comm[--being_made->count];
-            forget_made(*gone);
-            make_last_if_broken(*gone);
-        }
-    }
-    return next(gone);
+    if (being_made && take_out(&being_made->inner, *gone) && !add(&being_made->gone, *gone))
+        let_go(*gone);
+    if (!being_made || !is_in(&being_made->gone, *gone))
+        return free_now(gone);
+    *gone = MPI_COMM_NULL;
+    return MPI_SUCCESS;
 }
 
 /* Whether what is made now may be left in part by a failure. */
 static bool may_be_half_made(void)
 {
     bool half = being_made && (has_failures(rf.world) || is_revoked(being_made->parent));
-    for (int at = 0; being_made && at < being_made->count && !half; at++)
-        half = is_revoked(being_made->comm[at]);
+    for (int at = 0; being_made && at < being_made->inner.count && !half; at++)
+        half = is_revoked(being_made->inner.comm[at]);
     return half;
 }
 
+/* Whether MPI ends and frees what the program has left: what was dropped, since others could not make it, is not theirs, and there may be
+ * nobody any more to free it with. */
+static bool is_left, was_dropped;
+
+void leave_objects(void)
+{
+    is_left = was_dropped || has_failures(rf.world);
+}
+
 /* When a call fails, MPI frees what is half made, and crashes where a part is not there yet: it stays as it is. */
-#define KEEPS_HALF_MADE(NAME, TYPE, IS_HALF_MADE)           \
-    EXPORTED int NAME(TYPE *object)                         \
-    {                                                       \
-        static int (*next)(TYPE *);                         \
-        if (!next)                                          \
-            *(void **)&next = dlsym(RTLD_NEXT, #NAME);      \
-        return (IS_HALF_MADE) ? MPI_SUCCESS : next(object); \
+#define KEEPS_HALF_MADE(NAME, TYPE, IS_HALF_MADE)                      \
+    EXPORTED int NAME(TYPE *object)                                    \
+    {                                                                  \
+        static int (*next)(TYPE *);                                    \
+        if (!next)                                                     \
+            *(void **)&next = dlsym(RTLD_NEXT, #NAME);                 \
+        return is_left || (IS_HALF_MADE) ? MPI_SUCCESS : next(object); \
     }
 
 KEEPS_HALF_MADE(ompi_osc_rdma_free, struct ompi_win_t, being_made)
+KEEPS_HALF_MADE(ompi_osc_sm_free, struct ompi_win_t, being_made)
 /* A file that does not open is whole as far as it goes. */
 KEEPS_HALF_MADE(mca_common_ompio_file_close, void, may_be_half_made())
 
@@ -125,6 +179,21 @@ static void change_inner(const struct inner *inner, struct modes modes)
     }
 }
 
+/* Who asks for a range is told what has none, once a process; the first one of the communicator says it. */
+static void tell_of_data(const struct inner *inner, enum range range)
+{
+    static bool told;
+    int rank = -1;
+    if (range == RANGE_LOCAL || told)
+        return;
+    told = true;
+    if (inner->count > 0)
+        PMPI_Comm_rank(inner->comm[0], &rank);
+    if (rank == 0)
+        say("windows and files: what moves data (MPI_Put, MPI_File_write and their kind) is not "
+            "protected; after a failure it may wait for ever, crash or leave data in part");
+}
+
 static void keep(const void *handle, const struct inner *inner, struct modes modes)
 {
     struct object *made = malloc(sizeof *made);
@@ -135,6 +204,7 @@ static void keep(const void *handle, const struct inner *inner, struct modes mod
     objects = made;
     pthread_mutex_unlock(&lock);
     change_inner(inner, modes);
+    tell_of_data(inner, modes.range);
 }
 
 /* A window or file goes away. false: this process alone is done with it, it stays. */
@@ -147,6 +217,7 @@ static bool forget(const void *handle)
         inner = gone->inner;
     for (int at_inner = 0; at_inner < inner.count; at_inner++) {
         if (modes_of(inner.comm[at_inner]).of_job && !may_part_from(inner.comm[at_inner])) {
+            was_dropped = true;
             pthread_mutex_unlock(&lock);
             return false;
         }
@@ -156,8 +227,7 @@ static bool forget(const void *handle)
     pthread_mutex_unlock(&lock);
     for (int at_inner = 0; at_inner < inner.count; at_inner++) {
         drop_modes(inner.comm[at_inner]);
-        forget_made(inner.comm[at_inner]);
-        make_last_if_broken(inner.comm[at_inner]);
+        let_go(inner.comm[at_inner]);
     }
     free(gone);
     return true;
@@ -183,36 +253,67 @@ static void change_object(const void *handle, struct modes modes)
     }
     pthread_mutex_unlock(&lock);
     change_inner(&inner, modes);
+    if (own)
+        tell_of_data(&inner, modes.range);
 }
 
 /* Begins a call that makes a window or a file. */
-static MPI_Errhandler begin_object(MPI_Comm comm, struct inner *inner)
+static MPI_Errhandler begin_object(MPI_Comm comm, struct making *making)
 {
-    inner->parent = comm;
-    inner->count = 0;
-    being_made = inner;
+    *making = (struct making){.parent = comm};
+    being_made = making;
     begin_making();
     return hold_errors(comm);
 }
 
-/* What a call that went `code` is to be taken for: MPI says MPI_ERR_WIN and its kind of failures too. */
-static int blamed(MPI_Comm comm, int code)
+/* What a call that went `code` is to be taken for: MPI says MPI_ERR_WIN and its kind of failures too; and who is interrupted inside, since
+ * the call has failed elsewhere, has no error of its own. */
+static int blamed(const struct making *making, int code)
 {
-    if (code == MPI_SUCCESS || is_failure(code))
+    bool is_interrupted = error_class(code) == MPIX_ERR_REVOKED;
+    if (code == MPI_SUCCESS || (is_failure(code) && !is_interrupted))
         return code;
-    if (is_revoked(comm))
+    if (is_revoked(making->parent))
         return MPIX_ERR_REVOKED;
-    return has_failures(comm) ? MPIX_ERR_PROC_FAILED : code;
+    for (int at = 0; at < making->inner.count && !is_interrupted; at++)
+        is_interrupted = is_revoked(making->inner.comm[at]);
+    for (int at = 0; at < making->gone.count && !is_interrupted; at++)
+        is_interrupted = is_revoked(making->gone.comm[at]);
+    return is_interrupted || has_failures(making->parent) ? MPIX_ERR_PROC_FAILED : code;
+}
+
+/* Others may wait there. */
+static void give_up(const struct inner *inner)
+{
+    for (int at = 0; at < inner->count; at++) {
+        PMPIX_Comm_revoke(inner->comm[at]);
+        forget_made(inner->comm[at]);
+    }
+}
+
+static void free_gone(struct inner *gone)
+{
+    for (int at = 0; at < gone->count; at++) {
+        let_go(gone->comm[at]);
+        free_now(&gone->comm[at]);
+    }
 }
 
 /* All have it or none. One that others could not make is dropped, not freed: freeing takes all of them. */
-static int end_object(MPI_Comm comm, struct inner *inner, int code)
+static int end_object(struct making *making, int code)
 {
     being_made = NULL;
     end_making(code, NULL);
-    for (int at = 0; at < inner->count && code != MPI_SUCCESS; at++)
-        forget_made(inner->comm[at]);
-    return settle_all(comm, blamed(comm, code));
+    int outcome = blamed(making, code);
+    if (code != MPI_SUCCESS) {
+        give_up(&making->inner);
+        give_up(&making->gone);
+    } else {
+        free_gone(&making->gone);
+    }
+    outcome = settle_all(making->parent, outcome);
+    was_dropped |= outcome != MPI_SUCCESS;
+    return outcome;
 }
 
 /* What it has from the communicator. */
@@ -224,23 +325,23 @@ static struct modes modes_of_object_on(MPI_Comm comm)
 }
 
 /* A call by all processes of `comm` that makes a window. */
-#define WINDOW(NAME, PARAMETERS, ...)                        \
-    EXPORTED int MPI_##NAME PARAMETERS                       \
-    {                                                        \
-        struct inner inner;                                  \
-        struct modes modes = modes_of_object_on(comm);       \
-        if (!rf.ready)                                       \
-            return PMPI_##NAME(__VA_ARGS__);                 \
-        MPI_Errhandler handler = begin_object(comm, &inner); \
-        int code = read_modes(info, &modes);                 \
-        if (code == MPI_SUCCESS)                             \
-            code = PMPI_##NAME(__VA_ARGS__);                 \
-        code = end_object(comm, &inner, code);               \
-        if (code == MPI_SUCCESS)                             \
-            keep(*window, &inner, modes);                    \
-        else                                                 \
-            *window = MPI_WIN_NULL;                          \
-        return release_errors(comm, handler, code);          \
+#define WINDOW(NAME, PARAMETERS, ...)                         \
+    EXPORTED int MPI_##NAME PARAMETERS                        \
+    {                                                         \
+        struct making making;                                 \
+        struct modes modes = modes_of_object_on(comm);        \
+        if (!rf.ready)                                        \
+            return PMPI_##NAME(__VA_ARGS__);                  \
+        MPI_Errhandler handler = begin_object(comm, &making); \
+        int code = read_modes(info, &modes);                  \
+        if (code == MPI_SUCCESS)                              \
+            code = PMPI_##NAME(__VA_ARGS__);                  \
+        code = end_object(&making, code);                     \
+        if (code == MPI_SUCCESS)                              \
+            keep(*window, &making.inner, modes);              \
+        else                                                  \
+            *window = MPI_WIN_NULL;                           \
+        return release_errors(comm, handler, code);           \
     }
 
 WINDOW(Win_create,
@@ -267,17 +368,17 @@ EXPORTED int MPI_Win_free(MPI_Win *window)
 
 EXPORTED int MPI_File_open(MPI_Comm comm, const char *name, int how, MPI_Info info, MPI_File *file)
 {
-    struct inner inner;
+    struct making making;
     struct modes modes = modes_of_object_on(comm);
     if (!rf.ready)
         return PMPI_File_open(comm, name, how, info, file);
-    MPI_Errhandler handler = begin_object(comm, &inner);
+    MPI_Errhandler handler = begin_object(comm, &making);
     int code = read_modes(info, &modes);
     if (code == MPI_SUCCESS)
         code = PMPI_File_open(comm, name, how, info, file);
-    code = end_object(comm, &inner, code);
+    code = end_object(&making, code);
     if (code == MPI_SUCCESS)
-        keep(*file, &inner, modes);
+        keep(*file, &making.inner, modes);
     else
         *file = MPI_FILE_NULL;
     release_errors(comm, handler, MPI_SUCCESS);
@@ -311,8 +412,10 @@ EXPORTED int MPI_File_close(MPI_File *file)
     EXPORTED int MPI_##KIND##_get_info(MPI_##KIND object, MPI_Info *info) \
     {                                                                     \
         int code = PMPI_##KIND##_get_info(object, info);                  \
-        if (code == MPI_SUCCESS && rf.ready)                              \
+        if (code == MPI_SUCCESS && rf.ready) {                            \
             write_modes(*info, modes_of_object(object));                  \
+            PMPI_Info_set(*info, "runflat_data_protected", "false");      \
+        }                                                                 \
         return code;                                                      \
     }
 

@@ -103,6 +103,10 @@ static void interrupt_ranged(MPI_Comm comm, struct modes modes, void *news)
         interrupt(comm, modes.range, news);
 }
 
+/* This thread tells communicators of failures: a revoke makes progress, and what ends there may want modes changed, which wait for
+ * that. */
+static __thread bool telling __attribute__((tls_model("initial-exec")));
+
 static void tell_of_failures(MPI_Group failed)
 {
     MPI_Group unknown;
@@ -112,7 +116,9 @@ static void tell_of_failures(MPI_Group failed)
     PMPI_Group_difference(failed, known, &unknown);
     if (size_of(unknown) > 0) {
         add_to(&known, unknown);
+        telling = true;
         each_marked(interrupt_ranged, &(struct news){failed, true});
+        telling = false;
     }
     free_group(&unknown);
     pthread_mutex_unlock(&lock);
@@ -156,7 +162,7 @@ static int look(void)
 {
     static atomic_uint turns;
     static atomic_flag looking = ATOMIC_FLAG_INIT;
-    if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
+    if (atomic_load_explicit(&works, memory_order_relaxed) > 0 && !telling)
         advance_works();
     if (atomic_fetch_add_explicit(&turns, 1, memory_order_relaxed) % TURNS != 0 ||
         atomic_flag_test_and_set(&looking))

@@ -138,7 +138,7 @@ static bool advance(struct work *work)
     if (own->stage == CALLED && !is_behind(work)) {
         work->code = meant_by(work->owner, work->code);
         own->votes = vote_on(work->code);
-        own->agreed = PMPIX_Comm_iagree(work->owner, &own->votes, &own->agreement);
+        own->agreed = iagree(work->owner, &own->votes, &own->agreement);
         own->stage = own->agreed == MPI_SUCCESS ? AGREEING : AGREED;
         work->early = false;
     }

@@ -3,6 +3,7 @@
 #include "modes/modes.h"
 #include "modes/range.h"
 #include "requests/steps.h"
+#include "settings.h"
 #include "state.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static double interval_ms(void)
     const char *given = getenv("RUNFLAT_WATCH_MS");
     if (given && strcmp(given, "events") == 0)
         return 1000;
-    return given ? atof(given) : 0;
+    return given ? decimal_of(given, NULL) : 0;
 }
 
 bool is_watcher_wanted(void)

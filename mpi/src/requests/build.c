@@ -2,6 +2,7 @@
 
 #include "guards/lasting.h"
 #include "guards/young.h"
+#include "modes/agree.h"
 #include "modes/uniform.h"
 #include "requests/steps.h"
 #include "state.h"
@@ -55,15 +56,17 @@ int begin_copy(struct build *build, MPI_Comm parent)
 /* Begins what comes after a step that went well. */
 static int begin_next(struct build *build)
 {
+    bool agrees = !is_alone(build->parent) || is_revoked(build->parent);
+    int mode = agrees ? BY_AGREEMENTS : BY_ALL;
     if (build->stage == GROUPING) {
         build->stage = NUMBERING;
-        return ompi_comm_nextcid_nb(build->made, build->parent, NULL, NULL, NULL, false,
-                                    BY_AGREEMENTS, &build->step);
+        return ompi_comm_nextcid_nb(build->made, build->parent, NULL, NULL, NULL, false, mode,
+                                    &build->step);
     }
     if (build->stage == NUMBERING) {
         build->stage = ACTIVATING;
-        return ompi_comm_activate_nb(&build->made, build->parent, NULL, NULL, NULL, true,
-                                     BY_AGREEMENTS, &build->step);
+        return ompi_comm_activate_nb(&build->made, build->parent, NULL, NULL, NULL, true, mode,
+                                     &build->step);
     }
     build->stage = BUILT;
     return MPI_SUCCESS;

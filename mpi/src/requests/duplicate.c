@@ -110,7 +110,7 @@ static void begin_agreement(struct duplicating *own, int built)
     int code = own->code != MPI_SUCCESS ? own->code : built;
     own->code = code == MPI_SUCCESS && is_revoked(own->work.owner) ? MPIX_ERR_REVOKED : code;
     own->votes = vote_on(own->code);
-    PMPIX_Comm_iagree(own->work.owner, &own->votes, &own->agreement);
+    iagree(own->work.owner, &own->votes, &own->agreement);
     own->stage = AGREEING;
 }
 
@@ -216,9 +216,17 @@ EXPORTED int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *mad
                                      MPI_Request *request)
 {
     struct modes modes = {RANGE_LOCAL, UNIFORM_LOCAL, modes_of(comm).of_job};
-    if (!is_ours(comm) || info == MPI_INFO_NULL)
+    MPI_Info empty = MPI_INFO_NULL;
+    if (!is_ours(comm))
         return PMPI_Comm_idup_with_info(comm, info, made, request);
+    if (info == MPI_INFO_NULL)
+        PMPI_Info_create(&empty);
     int code = read_modes(info, &modes);
-    return code == MPI_SUCCESS ? duplicate(comm, info, modes, made, request)
-                               : (PMPI_Comm_call_errhandler(comm, code), code);
+    if (code == MPI_SUCCESS)
+        code = duplicate(comm, info == MPI_INFO_NULL ? empty : info, modes, made, request);
+    else
+        PMPI_Comm_call_errhandler(comm, code);
+    if (empty != MPI_INFO_NULL)
+        PMPI_Info_free(&empty);
+    return code;
 }

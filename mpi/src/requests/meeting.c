@@ -226,12 +226,13 @@ void tell_trouble(const struct meeting *meeting, int class)
         tell(1, &meeting->beside, meeting->beside_tag, class);
 }
 
-/* A communicator in the making. MPI goes on with steps that were given up: it is never freed then. */
+/* A communicator in the making. */
 struct attempt {
     MPI_Comm made;
     MPI_Request step;
     int tag;
     bool given_up;
+    struct attempt *next; /* of those that were given up */
 };
 
 /* Waits for a step that went `code` so far. */
@@ -296,7 +297,7 @@ static int agree(struct meeting *meeting, MPI_Comm all, int *votes, bool *ended)
     int *agreed = malloc(sizeof *agreed), done = 0, class = MPI_SUCCESS;
     MPI_Request request;
     *agreed = *votes;
-    int code = PMPIX_Comm_iagree(all, agreed, &request);
+    int code = iagree(all, agreed, &request);
     for (unsigned turns = 1; code == MPI_SUCCESS && !done; turns++) {
         code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
         if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
@@ -329,6 +330,17 @@ int settle_meeting(struct meeting *meeting, MPI_Comm all, int code, int *votes)
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Attempts that were given up, which MPI goes on with. */
+static struct attempt *given_up;
+
+static void leave_to_mpi(struct attempt *own)
+{
+    pthread_mutex_lock(&lock);
+    own->next = given_up;
+    given_up = own;
+    pthread_mutex_unlock(&lock);
+}
 
 /* Communicators that stay half made: MPI has them in its list, but without the collective functions that it calls when it learns of a
  * failure. They are never freed, so that none comes under the same handle. */
@@ -392,7 +404,9 @@ int meet(struct meeting *meeting, int *votes, MPI_Comm *made)
     } else {
         tell_trouble(meeting, code);
     }
-    if (!own->given_up)
+    if (own->given_up)
+        leave_to_mpi(own);
+    else
         free(own);
     return code;
 }

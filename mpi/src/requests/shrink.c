@@ -2,6 +2,7 @@
 
 #include "guards/deaths.h"
 #include "guards/inject.h"
+#include "modes/agree.h"
 #include "modes/modes.h"
 #include "modes/range.h"
 #include "modes/uniform.h"
@@ -55,7 +56,7 @@ static void agree_on_dead(struct shrink *shrink)
         PMPI_Group_free(&shrink->alive);
     shrink->building = false;
     shrink->vote = shrink->votes = count_dead(shrink);
-    PMPIX_Comm_iagree(shrink->comm, &shrink->votes, &shrink->agreement);
+    iagree(shrink->comm, &shrink->votes, &shrink->agreement);
 }
 
 void begin_shrink(struct shrink *shrink, MPI_Comm comm)
@@ -116,6 +117,7 @@ struct shrinking {
     struct shrink shrink;
     MPI_Comm *made;
     bool begun;
+    double posted;
 };
 
 static bool advance(struct work *work)
@@ -131,6 +133,7 @@ static bool advance(struct work *work)
         *own->made = own->shrink.made;
         inherit_handler(work->owner, *own->made);
         inherit_modes(work->owner, *own->made);
+        note_event("shrink", 1e3 * (wall_s() - own->posted));
     }
     return ended;
 }
@@ -154,6 +157,7 @@ RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request
     own->work = (struct work){
         .owner = comm, .advance = advance, .early = true, .step = "MPIX_Comm_ishrink"};
     own->made = made;
+    own->posted = wall_s();
     enter_phase("shrink");
     *request = start_work(&own->work);
     advance_works();

@@ -18,15 +18,21 @@ __attribute__((weak)) int ompi_comm_activate_nb(MPI_Comm *made, MPI_Comm parent,
                                                 const void *first, const void *second,
                                                 bool send_first, int mode, MPI_Request *request);
 
+/* What a request does when others (at most two) have ended. */
+__attribute__((weak)) int ompi_comm_request_schedule_append_w_flags(void *request,
+                                                                    int (*take)(void *request),
+                                                                    MPI_Request parts[], int count,
+                                                                    uint32_t flags);
+
 /* Looks at what has arrived. A probe does not where a message matches that nobody has received. */
 __attribute__((weak)) void opal_progress(void);
 
 /* What a communicator is known by to all its processes. */
 __attribute__((weak)) char *ompi_comm_print_cid(MPI_Comm comm);
 
-/* How a number is found: by collective calls of both sides of an intercommunicator, by messages with a tag in the group, or by agreements
- * of all of an intracommunicator. */
-enum { BY_BOTH_SIDES = 0x40, BY_MESSAGES = 0x200, BY_AGREEMENTS = 0x800 };
+/* How a number is found: by collective calls of all of an intracommunicator or of both sides of an intercommunicator, by messages with a
+ * tag in the group, or by agreements of all of an intracommunicator. */
+enum { BY_ALL = 0x20, BY_BOTH_SIDES = 0x40, BY_MESSAGES = 0x200, BY_AGREEMENTS = 0x800 };
 
 /* A flag of the first step for an intercommunicator: the parent becomes the new one's own communicator of this side, instead of a copy,
  * which would be made without agreements. */

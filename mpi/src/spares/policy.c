@@ -12,6 +12,7 @@
 static struct {
     __typeof__(runflat_policy_abi) *abi;
     __typeof__(runflat_policy_open) *open;
+    __typeof__(runflat_policy_stand) *stand;
     __typeof__(runflat_policy_rank_count) *rank_count;
     __typeof__(runflat_policy_places) *places;
     __typeof__(runflat_policy_fail) *fail;
@@ -59,6 +60,7 @@ static bool load_library(void)
                       dlerror());
     *(void **)&library.abi = dlsym(found, "runflat_policy_abi");
     *(void **)&library.open = dlsym(found, "runflat_policy_open");
+    *(void **)&library.stand = dlsym(found, "runflat_policy_stand");
     *(void **)&library.rank_count = dlsym(found, "runflat_policy_rank_count");
     *(void **)&library.places = dlsym(found, "runflat_policy_places");
     *(void **)&library.fail = dlsym(found, "runflat_policy_fail");
@@ -78,6 +80,19 @@ static const char *setting(const char *name, const char *otherwise)
     return given && *given ? given : otherwise;
 }
 
+/* Tells the policy where the processes stand. On a grid of the user's its distances count, as they do in simulations. */
+static bool tell_sites(runflat_policy *opened, int places)
+{
+    if (*setting("RUNFLAT_SHAPE", ""))
+        return true;
+    uint64_t *path = malloc(sizeof rf.place->site * (size_t)places);
+    for (int place = 0; path && place < places; place++)
+        memcpy(path + (size_t)place * SITE_LEVELS, rf.place[place].site, sizeof rf.place->site);
+    int code = library.stand(opened, SITE_LEVELS, path);
+    free(path);
+    return code == 0 || refuse("spares", library.message(opened));
+}
+
 bool open_policy(struct policy *policy, int places, int spares)
 {
     char line[32], last[32], message[512] = "";
@@ -94,7 +109,7 @@ bool open_policy(struct policy *policy, int places, int spares)
     if (code != 0)
         return refuse("spares", message);
     *policy = (struct policy){opened, library.rank_count(opened)};
-    return true;
+    return tell_sites(opened, places);
 }
 
 bool policy_fail(struct policy *policy, int place)

@@ -161,6 +161,14 @@ static int greet(MPI_Comm all, int newcomer, int place)
     return code;
 }
 
+/* Somebody else runs at a place. What the policy has been told of the place stays: newcomers must come to the same answers from its
+ * history. */
+static void stand_at(int place, struct place own)
+{
+    memcpy(own.site, rf.place[place].site, sizeof own.site);
+    rf.place[place] = own;
+}
+
 /* All of `all`, the newcomer too, learn where that runs, and agree that it is there. */
 static int accept(MPI_Comm all, int newcomer, int place)
 {
@@ -168,7 +176,7 @@ static int accept(MPI_Comm all, int newcomer, int place)
     int code = PMPI_Bcast(&own, sizeof own, MPI_BYTE, newcomer, all);
     code = settle_all(all, code);
     if (code == MPI_SUCCESS)
-        rf.place[place] = own;
+        stand_at(place, own);
     return code;
 }
 
@@ -230,10 +238,10 @@ static bool listen(MPI_Comm all, int spares)
                     MPI_SUCCESS;
     if (good) {
         rf.rank = greeting.place;
-        table[rf.rank] = own;
         free(rf.place);
         rf.place = table;
         rf.size = greeting.size;
+        stand_at(rf.rank, own);
         good = open_roster_again(spares, greeting.history, history, greeting.members, places);
     }
     free(history);

@@ -57,7 +57,7 @@ static void vote(struct repair *repair)
     repair->next = repair->shrink.made;
     repair->votes = vote_on_agreements(repair->old != MPI_COMM_NULL) & vote_on_modes(repair->old) &
                     (repair->refill ? ~NO_REFILL : ~0) & (has_to_hand() ? ~NO_COPIES : ~0);
-    PMPIX_Comm_iagree(repair->next, &repair->votes, &repair->vote);
+    iagree(repair->next, &repair->votes, &repair->vote);
     repair->stage = VOTING;
 }
 

@@ -9,6 +9,7 @@
 #include "data/checkpoint.h"
 #include "data/parity.h"
 #include "data/restart.h"
+#include "data/store.h"
 #include "guards/bounded.h"
 #include "guards/deaths.h"
 #include "guards/inject.h"
@@ -178,6 +179,15 @@ static const char *why_not_begin(const MPI_Comm *comm)
     return job.running ? "the job has begun already" : NULL;
 }
 
+/* Whether no process of this host has a lower rank. */
+static bool is_first_here(void)
+{
+    int first = 0;
+    while (!is_here(first))
+        first++;
+    return first == rf.rank;
+}
+
 RF_API int RF_Init(int spares, MPI_Comm *comm)
 {
     const char *why_not = why_not_begin(comm);
@@ -197,12 +207,14 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
     }
     if (!open_roster(spares))
         return RF_ERR_ARGUMENT;
-    if (parity_size() && getenv("RUNFLAT_STORE")) {
+    if (parity_size() && has_store()) {
         if (rf.rank == 0)
             say("RUNFLAT_PARITY and RUNFLAT_STORE do not go together: a job begins again from "
                 "whole copies");
         return RF_ERR_ARGUMENT;
     }
+    if (has_store() && !is_restart() && is_first_here())
+        set_stored_aside();
     begin_step("RF_Init");
     shrink_now(rf.world, &job.pool);
     end_step();
