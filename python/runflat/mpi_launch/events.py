@@ -5,10 +5,27 @@ Each process writes a file `rank-N.jsonl`, N its rank in the world, a JSON objec
     {"t": 1760000000.25, "rank": 3, "event": "repaired", "ms": 12.5}
 
 `t` is the time of writing in seconds since the epoch; with `ms`, the event took so long and ended at `t`. `of` is another rank that
-the event is about. Known here: `started` (end of MPI_Init; `host`), `killed` and `stopped` (on purpose, written before the signal),
-`failure_detected` (`of`: who failed; one line each), `fenced` (`of`: who was killed because it hung), `repaired`, `exhausted` (no spare
-was left, and the job stops then), `step_limit` (the process gave up), `finalized`. Other events are kept and drawn. What the launcher adds has no rank (null) or the rank of a
-process that it killed.
+the event is about. The library notes:
+
+| event | when |
+| --- | --- |
+| `started` | end of MPI_Init; `host` |
+| `killed`, `stopped` | on purpose, written before the signal |
+| `failure_detected` | MPI tells of a failure; `of`: who failed, an event each |
+| `fenced` | a process that hung was killed, `of`: which one |
+| `interrupted` | a failure in the error range of a communicator interrupts this rank |
+| `shrink`, `repaired` | end of a shrink, of a repair |
+| `asleep`, `took_over` | this process is a spare and waits; has become rank `as` |
+| `refilled` | a new process is a spare in place `of` a dead one |
+| `checkpoint`, `restored`, `restarted` | a version counts; is back; was found in files of an earlier job; `version` |
+| `handed` | a rank has handed over, `copies`: so many, before it becomes a spare |
+| `changed` | a copy is not what it was, and is left out; `version` |
+| `exhausted` | no spare was left, and the job stops then |
+| `step_limit`, `exited`, `aborted` | this process gave up a step of a recovery; ended with a status; ended the job |
+| `finalized` | MPI_Finalize |
+
+Other events are kept and drawn. What the launcher adds (`launched`, `ended`, `killed`) has no rank (null) or the rank of a process that
+it killed.
 
 Limits: clocks of different hosts are taken as they are. A line cut short by the end of its process is left out.
 """

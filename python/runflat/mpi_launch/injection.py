@@ -10,13 +10,14 @@ from outside, by `attempt`.
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.events import Event
+from runflat.mpi_launch.hosts import is_this_machine, read_hosts
 
 PHASES = ("checkpoint", "shrink", "agree", "repair", "restore", "join", "finalize")
 """Phases that the library knows."""
@@ -72,8 +73,7 @@ def read_kill(text: str) -> Injection | NodeKill:
     seconds = _seconds(match[3])
     if seconds is None:
         raise MpiError(f"--kill takes {match[1]}:HOST@SECONDS, got {text!r}")
-    own = os.uname().nodename
-    if match[1] == "node" and match[2] in (own, own.partition(".")[0], "localhost"):
+    if match[1] == "node" and is_this_machine(match[2]):
         raise MpiError(
             f"--kill node:{match[2]}: mpirun runs on that host and ends with it; ranks:{match[2]}@{match[3]} "
             f"kills its ranks alone"
@@ -98,6 +98,36 @@ def check_ranks(injections: Sequence[Injection], world_size: int) -> None:
         if one.rank >= world_size:
             raise MpiError(
                 f"there is no rank {one.rank} ({one}): the job has ranks 0 to {world_size - 1}, spares included"
+            )
+
+
+def check_hosts(kills: Sequence[NodeKill], hostfile: Path | None, *, elsewhere: bool) -> None:
+    """Refuse to kill hosts that a job does not have, as far as its hosts are known before it runs.
+
+    Parameters
+    ----------
+    kills : sequence of NodeKill
+        What is to be killed from outside.
+    hostfile : Path, optional
+        Names all hosts.
+    elsewhere : bool
+        Without it mpirun may still know other hosts than this machine.
+
+    Raises
+    ------
+    MpiError
+        If there is one.
+    """
+    known = [] if hostfile is None else [host.name for host in read_hosts(hostfile)]
+    for one in kills:
+        if known and one.host not in known:
+            raise MpiError(
+                f"--kill {one}: there is no host {one.host}; {hostfile} names {', '.join(known)}"
+            )
+        if not known and not elsewhere and not is_this_machine(one.host):
+            raise MpiError(
+                f"--kill {one}: without --hostfile this machine is the only host, and mpirun itself its daemon; "
+                f"name {one.host} in a hostfile"
             )
 
 

@@ -1,14 +1,14 @@
 """Compiles the recovery library with the user's own mpicc, and keeps what was compiled.
 
-The sources are those of the installed package (`runflat/_mpi`), or in a checkout the folder `mpi/`. A build lands in
-`$XDG_CACHE_HOME/runflat/mpi/<hash>`; the hash is over the sources, the wrapper's path, the MPI's version and what else changes the
-outcome, so another MPI or an edited source gets a folder of its own, and a second call finds the first one's. Old folders are not
-removed.
+A build lands in `$XDG_CACHE_HOME/runflat/mpi/<hash>`; the hash is over the sources, the wrapper's path, the MPI's version and what
+else changes the outcome, so another MPI or an edited source gets a folder of its own, and a second call finds the first one's. Old
+folders are not removed. The policies are copied beside the library, which looks for them there in jobs that are started by hand.
 """
 
 from __future__ import annotations
 
 import fcntl
+import filecmp
 import hashlib
 import os
 import platform
@@ -18,10 +18,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runflat.mpi_launch.error import MpiError
+from runflat.mpi_launch.installed import POLICY_LIBRARY, find_policy_library, find_source
 from runflat.mpi_launch.toolchain import Toolchain, find_toolchain
 
 TARGET = "runflat_mpi"
@@ -30,15 +31,11 @@ HEADER = "runflat.h"
 MODULE = "runflat.f90"
 """What Fortran programs compile, beside the header."""
 
-POLICY_LIBRARY = "librunflat_policy.so"
-
-NOT_SOURCES = {"examples", "tests", "__pycache__"}
+NOT_SOURCES = {"bench", "examples", "tests", "__pycache__"}
 """Folders that the library is not made from."""
 
 LOG_LINES = 20
 TIME_LIMIT_S = 900
-
-PACKAGE = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
@@ -55,6 +52,8 @@ class Library:
         The MPI it is for.
     log : Path
         What the compiler said.
+    policies : Path or None
+        `librunflat_policy.so` beside it; None if there is none.
     built : bool
         Whether it was compiled just now.
     seconds : float
@@ -65,6 +64,7 @@ class Library:
     include: Path | None
     toolchain: Toolchain
     log: Path
+    policies: Path | None
     built: bool
     seconds: float
 
@@ -74,45 +74,6 @@ class Library:
         folder = self.path.parent
         include = [] if self.include is None else [f"-I{self.include}"]
         return [*include, f"-L{folder}", f"-l{TARGET}", f"-Wl,-rpath,{folder}"]
-
-
-def find_source() -> Path:
-    """Find the sources of the library.
-
-    Raises
-    ------
-    MpiError
-        If there are none.
-    """
-    places = [PACKAGE / "_mpi", *(root / "mpi" for root in _checkout())]
-    for place in places:
-        if (place / "CMakeLists.txt").is_file():
-            return place
-    searched = " or ".join(map(str, places))
-    raise MpiError(f"the sources of the library are not in {searched}: name their folder, --source")
-
-
-def _checkout() -> Iterator[Path]:
-    """Give the repository that this package lies in, if it lies in one."""
-    root = PACKAGE.parent.parent
-    if (root / "Cargo.toml").is_file():
-        yield root
-
-
-def policy_places() -> list[Path]:
-    """Where the policies are looked for: as named by the environment, beside the package, in a checkout's release build."""
-    named = os.environ.get("RUNFLAT_POLICY_LIBRARY")
-    built = [root / "target" / "release" / POLICY_LIBRARY for root in _checkout()]
-    return [
-        *([Path(named).absolute()] if named else []),
-        PACKAGE / "_policy" / POLICY_LIBRARY,
-        *built,
-    ]
-
-
-def find_policy_library() -> Path | None:
-    """Find the library of recovery policies that the MPI processes load."""
-    return next((place for place in policy_places() if place.is_file()), None)
 
 
 def cache_folder() -> Path:
@@ -185,30 +146,35 @@ def build(
                 say(f"compiling the recovery library for {toolchain.name} ({toolchain.mpicc})")
                 _compile(toolchain, source, folder, debug=debug)
                 built = True
+            policies = _put_policies(folder, find_policy_library())
     except OSError as error:
         raise MpiError(f"{folder}: cannot be written: {error.strerror}") from error
     include = folder / "include"
     return Library(
         folder / LIBRARY, include if (include / HEADER).is_file() else None, toolchain,
-        folder / "build.log", built, time.monotonic() - begun,
+        folder / "build.log", policies, built, time.monotonic() - begun,
     )  # fmt: skip
 
 
 def put_into(library: Library, folder: Path) -> Library:
-    """Copy a library, its header and its Fortran module into a folder of the user's."""
+    """Copy a library, the policies beside it, its header and its Fortran module into a folder of the user's.
+
+    Raises
+    ------
+    MpiError
+        If the folder cannot be written.
+    """
+    folder = folder.resolve()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _copy(library.path, folder / LIBRARY)
-        include = None
+        policies = _put_policies(folder, library.policies)
         if library.include is not None:
             _copy_interfaces(library.include, folder)
-            include = folder.resolve()
     except OSError as error:
         raise MpiError(f"{folder}: cannot be written: {error.strerror}") from error
-    path = folder.resolve() / LIBRARY
-    return Library(
-        path, include, library.toolchain, library.log, library.built, library.seconds
-    )  # fmt: skip
+    include = None if library.include is None else folder
+    return replace(library, path=folder / LIBRARY, include=include, policies=policies)
 
 
 def _fingerprint(toolchain: Toolchain, source: Path, *, debug: bool) -> str:
@@ -317,8 +283,20 @@ def _copy_interfaces(source: Path, target: Path) -> None:
             _copy(source / name, target / name)
 
 
+def _put_policies(folder: Path, found: Path | None) -> Path | None:
+    """Copy the policies beside the library unless the same are there; give what is there then.
+
+    They are no part of the hash: the library loads them while it runs, and another version of their C ABI is refused there.
+    """
+    kept = folder / POLICY_LIBRARY
+    if found is not None and not (kept.is_file() and filecmp.cmp(found, kept)):
+        _copy(found, kept)
+    return kept if kept.is_file() else None
+
+
 def _copy(source: Path, target: Path) -> None:
     """Copy a file so that a reader sees the old or the new one; a library in use is not written into."""
     part = target.with_name(f".{target.name}.{os.getpid()}")
-    shutil.copy(source, part)
+    # With its times, by which it is known again.
+    shutil.copy2(source, part)
     part.replace(target)

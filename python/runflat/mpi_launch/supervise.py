@@ -3,95 +3,138 @@
 The loss of a host's daemon ends an MPI job whatever its processes do. Their checkpoints lie in files of each host (RUNFLAT_STORE), a
 rank's own and its partner's on two hosts, so the next job goes on from the last version of which all ranks have a copy.
 
-Which hosts are left is asked of each: a command that does nothing is started there as mpirun starts daemons. Limits: a host that
-answers is used again, whatever it did; a grid of ranks and spares (`--shape`) has a fixed number of places, so it cannot begin
-again with fewer.
+Hosts are those of the hostfile; without one, as in an allocation of a scheduler, those that the processes noted their start on. Each
+is asked whether it answers (`probe`), and those that do are written to a hostfile for the next attempt. Failures on request are for
+the first attempt alone.
+
+Limits: a host that answers is used again, whatever it did; without a hostfile a host has as many slots as processes started on it,
+and hosts are known only when all processes have started; a grid of ranks and spares (`--shape`) has a fixed number of places, so it
+cannot begin again with fewer.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import shutil
+import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from runflat.mpi_launch.attempt import run
 from runflat.mpi_launch.error import MpiError
+from runflat.mpi_launch.hosts import (
+    Host,
+    is_this_machine,
+    may_be_elsewhere,
+    naming_hosts,
+    read_hosts,
+    slots_of,
+    started_hosts,
+    write_hosts,
+)
 from runflat.mpi_launch.injection import NodeKill
-from runflat.mpi_launch.line import Job, host_lines
-
-ANSWER_S = 40.0
-"""For a host to answer."""
-
-A_MOMENT = ("sleep", "1")
-"""Open MPI 5.0's mpirun does not always end when its command ends at once (2 of 8 with `true`, 0 of 16 after half a second)."""
+from runflat.mpi_launch.interrupt import Interrupted
+from runflat.mpi_launch.job import Job
+from runflat.mpi_launch.launch import End, Launch
+from runflat.mpi_launch.probe import answering, clear
 
 
-@dataclass(frozen=True)
-class Host:
-    """A line of a hostfile.
+def check_supervised(job: Job) -> None:
+    """Refuse a job that cannot begin again.
 
-    Attributes
+    Raises
+    ------
+    MpiError
+        If it makes no whole copies, or if the words for mpirun name hosts: those are handed on as they are, so a host that is lost
+        would stay among them. A hostfile is written anew.
+    """
+    if job.parity is not None:
+        raise MpiError(
+            "--supervise begins again from whole copies, which --parity does not make: leave one out"
+        )
+    named = naming_hosts(job.mpirun_options)
+    if named is not None:
+        raise MpiError(
+            f"--supervise leaves out hosts that are lost, which it cannot with --mpirun-option {named}: name them with --hostfile"
+        )
+
+
+def store_of(kept: Path | None) -> Path:
+    """Say where each host puts its checkpoints: in a new folder that is deleted at the end, if none is to be kept."""
+    return kept or Path("/dev/shm") / f"runflat-{uuid.uuid4().hex[:12]}"
+
+
+def run_supervised(
+    launch: Launch, job: Job, kills: Sequence[NodeKill], kept: Path | None, relaunches: int
+) -> End:
+    """Run the job, and again on the hosts that are left, as long as that may help.
+
+    Parameters
     ----------
-    name : str
-        As mpirun knows it.
-    slots : int or None
-        Processes it takes; None where the line does not say.
-    line : str
-        As it was written.
-    """
+    launch : Launch
+        What all attempts have in common.
+    job : Job
+        What is to run.
+    kills : sequence of NodeKill
+        What is killed from outside in the first attempt.
+    kept : Path, optional
+        Folder of each host for checkpoints, which is kept; by default one in memory, deleted at the end.
+    relaunches : int
+        The most often that it begins again.
 
-    name: str
-    slots: int | None
-    line: str
-
-
-def read_hosts(path: Path) -> list[Host]:
-    """Read the hosts of a hostfile.
-
-    Raises
-    ------
-    MpiError
-        If the file cannot be read or names no host.
-    """
-    found = []
-    for line in host_lines(path):
-        slots = re.search(r"\bslots\s*=\s*(\d+)", line)
-        found.append(Host(line.split()[0], None if slots is None else int(slots[1]), line))
-    return found
-
-
-def check_kills(kills: Sequence[NodeKill], hostfile: Path | None) -> None:
-    """Refuse to kill hosts that a hostfile does not name.
+    Returns
+    -------
+    End
+        Of the last attempt.
 
     Raises
     ------
     MpiError
-        If there is one.
+        If it cannot be started.
     """
-    known = [] if hostfile is None else [host.name for host in read_hosts(hostfile)]
-    for one in kills:
-        if known and one.host not in known:
-            raise MpiError(
-                f"--kill {one}: there is no host {one.host}; {hostfile} names {', '.join(known)}"
+    store = store_of(kept)
+    hosts = [] if job.hostfile is None else read_hosts(job.hostfile)
+    try:
+        end = launch.run(job, kills, store)
+        hosts = hosts or started_hosts(end.events)
+        for again in range(1, relaunches + 1):
+            if end.verdict.outcome != "failed":
+                break
+            try:
+                job, hosts, where = _next(launch, job, hosts)
+            except MpiError as error:
+                launch.say(str(error))
+                break
+            except Interrupted as interrupted:
+                end = end.interrupted(interrupted.number)
+                launch.say(end.verdict.reasons[0])
+                break
+            launch.say(
+                f"begins again ({again} of {relaunches}) {where}: {job.ranks} ranks, {job.spare_count} spares"
             )
+            last = launch.run(job, (), store, again)
+            end = replace(last, is_written=last.is_written and end.is_written)
+            hosts = hosts or started_hosts(end.events)
+        return end
+    finally:
+        if kept is None:
+            clear(store, hosts, job, launch.parts.mpirun)
 
 
-def answers(host: Host, job: Job, mpirun: Path, folder: Path) -> bool:
-    """Say whether a host can be used: it runs a command that does nothing; `folder` is an empty one."""
-    return _run_silently(job, mpirun, folder, ["--host", f"{host.name}:1", "-n", "1", *A_MOMENT])
-
-
-def _run_silently(job: Job, mpirun: Path, folder: Path, words: Sequence[str]) -> bool:
-    """Run words under the job's mpirun, to the end of all that it starts; say whether that went well."""
-    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    silent = ["sh", "-c", 'exec "$@" </dev/null >/dev/null 2>&1', "sh"]
-    attempt = run(
-        [*silent, str(mpirun), *root, *job.mpirun_options, *words], folder, limit_s=ANSWER_S
-    )
-    return attempt.status == 0 and attempt.limit_s is None
+def _next(launch: Launch, job: Job, hosts: Sequence[Host]) -> tuple[Job, list[Host], str]:
+    """Give the job as it begins again, its hosts as far as they are known before, and say where that is."""
+    if job.hostfile is None:
+        same = replace(job, kills=(), stops=())
+        are_known = (slots_of(hosts) or 0) >= job.world_size
+        if are_known and all(is_this_machine(host.name) for host in hosts):
+            return same, [], "on this machine"
+        if not are_known:
+            unknown = may_be_elsewhere(job.mpirun_options, os.environ)
+            why = "not all processes had started, so that their hosts are not known"
+            return same, [], f"with the same line, since {why}" if unknown else "on this machine"
+    left = answering(hosts, job, launch.parts.mpirun)
+    gone = [host.name for host in hosts if host not in left]
+    where = f"without {', '.join(gone)}" if gone else "on the same hosts, which all answer"
+    return fit(job, left, launch.events / "hosts"), left, where
 
 
 def fit(job: Job, hosts: Sequence[Host], hostfile: Path) -> Job:
@@ -100,42 +143,24 @@ def fit(job: Job, hosts: Sequence[Host], hostfile: Path) -> Job:
     Raises
     ------
     MpiError
-        If the ranks have no room any more, or stand on a grid.
+        If the ranks have no room any more, or stand on a grid; or if the hostfile cannot be written.
     """
-    room = sum(host.slots or 0 for host in hosts) if all(host.slots for host in hosts) else None
     if not hosts:
         raise MpiError("no host answers any more; the job cannot begin again")
-    hostfile.write_text("".join(f"{host.line}\n" for host in hosts), encoding="utf-8")
+    room = slots_of(hosts)
+    write_hosts(hostfile, hosts)
     again = replace(job, hostfile=hostfile, kills=(), stops=())
     if room is None or room >= job.world_size:
         return again
+    counted = "" if job.hostfile else ", as many as processes had started there; --hostfile gives more"  # fmt: skip
     if job.shape is not None:
         raise MpiError(
-            f"the hosts that answer ({len(hosts)}) have {room} slots and the grid {job.shape} has {job.world_size} places; "
+            f"the hosts that answer ({len(hosts)}) have {room} slots{counted}, and the grid {job.shape} has {job.world_size} places; "
             "without --shape spares would make up for lost hosts"
         )
     if room < job.ranks:
         raise MpiError(
-            f"the hosts that answer ({len(hosts)}) have {room} slots for {job.ranks} ranks; the job cannot begin again"
+            f"the hosts that answer ({len(hosts)}) have {room} slots for {job.ranks} ranks{counted}; the job cannot begin again"
         )
     spares = room - job.ranks
     return replace(again, spares=spares, refill=job.refill and spares > 0)
-
-
-def clear(store: Path, job: Job, mpirun: Path, folder: Path) -> None:
-    """Delete the checkpoints of all hosts of a job that needs them no more."""
-    if job.hostfile is not None:
-        hosts = ",".join(f"{host.name}:1" for host in read_hosts(job.hostfile))
-        words = [
-            "--host",
-            hosts,
-            "--map-by",
-            "ppr:1:node",
-            "sh",
-            "-c",
-            'rm -rf "$1"; exec sleep 1',
-            "sh",
-            str(store),
-        ]
-        _run_silently(job, mpirun, folder, words)
-    shutil.rmtree(store, ignore_errors=True)

@@ -127,12 +127,7 @@ def expand(text: str) -> list[str]:
     SparesError
         If brackets or ranges are wrong, or a name is none.
     """
-    items = re.findall(r"(?:\[[^\[\]]*\]|[^,\[\]])+|[\[\],]", text)
-    if any(item in "[]" for item in items) or items[::2] != [item for item in items if item != ","]:
-        raise SparesError(f"a hostlist is written as n[0-35],m7; got {text!r}")
-    names: list[str] = []
-    for item in items[::2]:
-        names += _expand_one(item)
+    names = expand_any(text)
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", name):
             raise SparesError(f"a host name has letters, digits, `.` and `-`; got {name!r}")
@@ -140,6 +135,23 @@ def expand(text: str) -> list[str]:
             raise SparesError(
                 f"host {name!r} cannot be told from a node's number: use names with a letter"
             )
+    return names
+
+
+def expand_any(text: str) -> list[str]:
+    """Read a list of names of any kind, as those of switches, that is written like a hostlist.
+
+    Raises
+    ------
+    SparesError
+        If brackets or ranges are wrong.
+    """
+    items = re.findall(r"(?:\[[^\[\]]*\]|[^,\[\]])+|[\[\],]", text)
+    if any(item in "[]" for item in items) or items[::2] != [item for item in items if item != ","]:
+        raise SparesError(f"a hostlist is written as n[0-35],m7; got {text!r}")
+    names: list[str] = []
+    for item in items[::2]:
+        names += _expand_one(item)
     return names
 
 

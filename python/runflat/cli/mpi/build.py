@@ -8,13 +8,8 @@ from pathlib import Path
 import click
 
 from runflat.cli.options import json_option, print_json
-from runflat.mpi_launch.library import (
-    Library,
-    build,
-    find_policy_library,
-    policy_places,
-    put_into,
-)
+from runflat.mpi_launch.installed import policy_places
+from runflat.mpi_launch.library import Library, build, put_into
 from runflat.mpi_launch.toolchain import find_toolchain
 
 
@@ -29,7 +24,7 @@ from runflat.mpi_launch.toolchain import find_toolchain
 )  # fmt: skip
 @click.option(
     "-o", "folder", type=click.Path(file_okay=False), metavar="DIR",
-    help="Also copy the library, its header and its Fortran module there.",
+    help="Also copy the library, the policies, its header and its Fortran module there.",
 )  # fmt: skip
 @click.option("--debug", is_flag=True, help="Without optimisation.")
 @json_option
@@ -47,9 +42,8 @@ def command(
     )
     if folder is not None:
         library = put_into(library, Path(folder))
-    policy = find_policy_library()
     if as_json:
-        print_json("built" if library.built else "cached", _values(library, policy))
+        print_json("built" if library.built else "cached", _values(library))
         return
     click.echo(library.path)
     preload = shlex.join(_preload(library))
@@ -59,7 +53,7 @@ def command(
         ("start with", "runflat mpi run -n 4 ./app"),
         ("or by hand", f"{preload} -n 4 ./app"),
         ("or link it", shlex.join([str(library.toolchain.mpicc), "app.c", *library.link_flags])),
-        ("policies", policy or f"not there; looked for in {', '.join(map(str, policy_places()))}"),
+        ("policies", library.policies or f"not there, so no spares; looked for in {', '.join(map(str, policy_places()))}"),
     ]  # fmt: skip
     # No table: it would fold lines that are to be copied.
     for label, value in rows:
@@ -75,7 +69,7 @@ def _preload(library: Library) -> list[str]:
     return [mpirun, "--with-ft", "ulfm", "-x", f"LD_PRELOAD={library.path}"]
 
 
-def _values(library: Library, policy: Path | None) -> dict[str, object]:
+def _values(library: Library) -> dict[str, object]:
     return {
         "library": str(library.path),
         "include": None if library.include is None else str(library.include),
@@ -84,7 +78,7 @@ def _values(library: Library, policy: Path | None) -> dict[str, object]:
         "mpirun": str(library.toolchain.mpirun),
         "link_flags": library.link_flags,
         "preload": _preload(library),
-        "policy_library": None if policy is None else str(policy),
+        "policy_library": None if library.policies is None else str(library.policies),
         "policy_searched": [str(place) for place in policy_places()],
         "log": str(library.log),
         "seconds": round(library.seconds, 3),

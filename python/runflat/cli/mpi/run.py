@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import click
 
-from runflat.cli.mpi.launching import (
-    Launch,
-    event_folder,
-    find_parts,
-    find_policies,
-    run_supervised,
-    store_of,
-)
 from runflat.cli.options import complete_file, complete_policy, print_json
 from runflat.mpi_launch.error import MpiError
-from runflat.mpi_launch.injection import Injection, NodeKill, read_kill, read_stop
-from runflat.mpi_launch.line import Job, compose
-from runflat.mpi_launch.supervise import check_kills
+from runflat.mpi_launch.hosts import may_be_elsewhere, read_hosts
+from runflat.mpi_launch.injection import Injection, NodeKill, check_hosts, read_kill, read_stop
+from runflat.mpi_launch.job import Job
+from runflat.mpi_launch.launch import Launch, event_folder
+from runflat.mpi_launch.line import compose
+from runflat.mpi_launch.parts import Parts, find_parts
+from runflat.mpi_launch.sites import check_sites, read_sites, write_sites
+from runflat.mpi_launch.supervise import check_supervised, run_supervised, store_of
 
 HOST_TIMEOUT_S = 30.0
 """Of a supervised job: well above what a busy network is silent for."""
+
+RELAUNCHES = 3
+
+STDERR = 2
+"""Where the program's output goes when stdout is for one JSON object."""
 
 
 @click.command(
@@ -70,6 +74,13 @@ HOST_TIMEOUT_S = 30.0
     shell_complete=complete_policy,
 )
 @click.option(
+    "--machine",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FABRIC",
+    help="The fabric, in any format of `runflat machine`: the nearest spare is one of the same host, then of the same switch. Slurm's topology is known without it.",
+    shell_complete=complete_file,
+)
+@click.option(
     "--on-exhausted",
     type=click.Choice(["shrink", "stop"]),
     help="Without a spare left go on with fewer ranks, or stop; default: the library's.",
@@ -101,7 +112,7 @@ HOST_TIMEOUT_S = 30.0
     "kills",
     multiple=True,
     metavar="RANK@SECONDS",
-    help="Kill a rank: 3@1.5, or in a phase of its recovery: 3@shrink+0.01. A host with its daemon: node:HOST@2, or node-of:3@shrink; its ranks alone: ranks:HOST@2. Several: 3@1.5,5@2, or repeat the option.",
+    help="Kill a rank: 3@1.5, or in a phase of its recovery: 3@shrink+0.01. A host with its daemon: node:HOST@2, or node-of:3@shrink; its ranks alone: ranks:HOST@2. Several: 3@1.5,5@2, or repeat the option. With --supervise for the first attempt alone.",
 )
 @click.option(
     "--stop",
@@ -174,10 +185,8 @@ HOST_TIMEOUT_S = 30.0
 @click.option(
     "--relaunches",
     type=click.IntRange(1),
-    default=3,
-    show_default=True,
     metavar="N",
-    help="With --supervise: begin again so often.",
+    help=f"With --supervise: begin again so often; default: {RELAUNCHES}.",
 )
 @click.option("--dry-run", is_flag=True, help="Print mpirun's line instead.")
 @click.option(
@@ -194,6 +203,7 @@ def command(
     torus: bool,
     allocation: str | None,
     policy: str | None,
+    machine: str | None,
     on_exhausted: str | None,
     parity: int | None,
     refill: bool,
@@ -211,7 +221,7 @@ def command(
     supervise: bool,
     host_timeout: float | None,
     store: str | None,
-    relaunches: int,
+    relaunches: int | None,
     dry_run: bool,
     as_json: bool,
 ) -> int:
@@ -221,45 +231,123 @@ def command(
     failure the others reported; else 1, and one line says why; 124 if --limit ran out. Nothing of the job is left running.
     """
     killed = [read_kill(text) for text in _each(kills)]
+    nodes = [one for one in killed if isinstance(one, NodeKill)]
     job = Job(
-        words, ranks, spares, shape, allocation, torus, policy, on_exhausted,
-        None if hostfile is None else Path(hostfile),
-        [one for one in killed if isinstance(one, Injection)], [read_stop(text) for text in _each(stops)],
-        step_limit, _split(options), parity, watch, refill,
-        host_timeout or (HOST_TIMEOUT_S if supervise else None),
-    )  # fmt: skip
+        program=words,
+        ranks=ranks,
+        spares=spares,
+        shape=shape,
+        allocation=allocation,
+        torus=torus,
+        policy=policy,
+        on_exhausted=on_exhausted,
+        hostfile=_path(hostfile),
+        kills=[one for one in killed if isinstance(one, Injection)],
+        stops=[read_stop(text) for text in _each(stops)],
+        step_limit_s=step_limit,
+        mpirun_options=_split(options),
+        parity=parity,
+        watch=watch,
+        refill=refill,
+        host_timeout_s=host_timeout or (HOST_TIMEOUT_S if supervise else None),
+    )
+    elsewhere = may_be_elsewhere(job.mpirun_options, os.environ)
+    _check(job, timeline, store, relaunches, supervise=supervise)
+    check_hosts(nodes, job.hostfile, elsewhere=elsewhere)
+    sites = _sites(job, _path(machine))
+    kept = None if store is None else Path(store).absolute()
+    parts = find_parts(mpirun, library, spares=job.spare_count > 0, compiles=not dry_run, say=_say)
+    if dry_run:
+        _print_line(
+            job, parts, _path(folder), store_of(kept) if supervise else None, sites, as_json
+        )
+        return 0
+    with event_folder(_path(folder), near=hostfile is not None or elsewhere) as place:
+        launch = Launch(
+            parts=parts,
+            events=place,
+            limit_s=limit,
+            timeline=_path(timeline),
+            has_text=as_json,
+            output=STDERR if as_json else None,
+            command=shlex.join(["runflat", *sys.argv[1:]]),
+            sites=sites,
+            say=_say,
+        )
+        if supervise:
+            end = run_supervised(launch, job, nodes, kept, relaunches or RELAUNCHES)
+        else:
+            end = launch.run(job, nodes)
+    if as_json and end.timeline is not None:
+        click.echo(end.timeline.text())
+    return end.status
+
+
+def _check(
+    job: Job, timeline: str | None, store: str | None, relaunches: int | None, *, supervise: bool
+) -> None:
+    """Refuse options that do not fit together, and a program or a folder that is not there."""
     if timeline is not None and not Path(timeline).absolute().parent.is_dir():
         raise MpiError(f"{timeline}: there is no folder for it; make it first")
-    if hostfile is None and shutil.which(words[0]) is None:
-        hint = "" if "/" in words[0] else " (a path to one here begins with ./)"
-        raise MpiError(f"there is no program {words[0]!r}{hint}")
-    if store is not None and not supervise:
+    program = job.program[0]
+    if job.hostfile is None and shutil.which(program) is None:
+        hint = "" if "/" in program else " (a path to one here begins with ./)"
+        raise MpiError(f"there is no program {program!r}{hint}")
+    if supervise:
+        check_supervised(job)
+    elif store is not None:
         raise MpiError("--store is where --supervise goes on from; add --supervise")
-    if parity is not None and supervise:
+    elif relaunches is not None:
+        raise MpiError("--relaunches is how often --supervise begins again; add --supervise")
+
+
+def _sites(job: Job, fabric: Path | None) -> dict[str, str] | None:
+    """Read where hosts stand, if that is to say which spare is the nearest."""
+    if fabric is None:
+        return None
+    if job.shape is not None:
         raise MpiError(
-            "--supervise begins again from whole copies, which --parity does not make: leave one out"
+            f"--machine {fabric} says which spare is the nearest, and so does --shape {job.shape}: leave one out"
         )
-    nodes = [one for one in killed if isinstance(one, NodeKill)]
-    check_kills(nodes, job.hostfile)
-    kept = None if store is None else Path(store).absolute()
-    parts = find_parts(mpirun, library, dry_run=dry_run)
-    policies = find_policies(job)
-    if dry_run:
-        place = None if folder is None else Path(folder).absolute()
-        line = compose(
-            job, parts.mpirun, parts.library, events=place, policy_library=policies, store=store_of(kept) if supervise else None
-        )  # fmt: skip
-        if as_json:
-            print_json("composed", {"ranks": job.world_size, "launch": str(line)})
-        else:
-            click.echo(line)
-        return 0
-    with event_folder(folder, near=hostfile is not None) as place:
-        written = None if timeline is None else Path(timeline)
-        launch = Launch(parts, policies, place, limit, written, as_json)
-        if not supervise:
-            return launch.status_of(launch.run(job, nodes))
-        return run_supervised(launch, job, nodes, kept, relaunches)
+    if not job.spare_count:
+        raise MpiError(f"--machine {fabric} says which spare is the nearest: add --spares")
+    found = read_sites(fabric)
+    if job.hostfile is not None:
+        check_sites(found, read_hosts(job.hostfile), fabric)
+    return found
+
+
+def _print_line(
+    job: Job,
+    parts: Parts,
+    folder: Path | None,
+    store: Path | None,
+    sites: dict[str, str] | None,
+    as_json: bool,
+) -> None:
+    events = None if folder is None else folder.absolute()
+    if sites is not None and events is None:
+        raise MpiError(
+            "--dry-run with --machine writes a file that the processes read: name a folder for it with --events"
+        )
+    if sites is not None and events is not None:
+        events.mkdir(parents=True, exist_ok=True)
+    line = compose(
+        job, parts.mpirun, parts.library, events=events, policy_library=parts.policies, store=store,
+        sites=None if sites is None or events is None else write_sites(events, sites),
+    )  # fmt: skip
+    if as_json:
+        print_json("composed", {"ranks": job.world_size, "launch": str(line)})
+    else:
+        click.echo(line)
+
+
+def _say(text: str) -> None:
+    click.echo(f"runflat: {text}", err=True)
+
+
+def _path(given: str | None) -> Path | None:
+    return None if given is None else Path(given)
 
 
 def _each(lists: tuple[str, ...]) -> list[str]:

@@ -1,0 +1,161 @@
+"""Asks hosts, side by side, whether they can be used, and deletes there what a job has left.
+
+A host is asked by starting a command there as mpirun starts daemons, each by an mpirun of its own: one mpirun for several hosts gives
+up all of them for one. So many run at once; all that they start is a family of this process (`processes`), and nothing outlives the
+question.
+
+Limits: a host that answers is used again, whatever it did. Families are of a whole process: jobs and questions come one after the
+other, not in threads.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from runflat.mpi_launch.hosts import Host, is_this_machine
+from runflat.mpi_launch.interrupt import Interrupted, Stop
+from runflat.mpi_launch.job import Job
+from runflat.mpi_launch.processes import Family, adopting, begin_launcher, send
+
+ANSWER_S = 40.0
+"""For a host to answer."""
+
+STOP_S = 5.0
+"""For an mpirun to end in order."""
+
+LINGER_S = 2.0
+"""For processes that are still about to leave when mpirun has ended."""
+
+AT_ONCE = 16
+"""Hosts that are asked at once: each costs a few processes here."""
+
+POLL_S = 0.02
+
+A_MOMENT = ("sleep", "1")
+"""Open MPI 5.0's mpirun does not always end when its command ends at once (2 of 8 with `true`, 0 of 16 after half a second)."""
+
+PLACING = ("--map-by", "--rank-by", "--bind-to")
+"""Options that say where the processes of a job go, which need not hold for one process a host."""
+
+
+def answering(hosts: Sequence[Host], job: Job, mpirun: Path) -> list[Host]:
+    """Give the hosts that can be used: they run a command that does nothing.
+
+    Raises
+    ------
+    Interrupted
+        If a signal ends the program meanwhile.
+    """
+    lines = [_line(job, mpirun, [host], A_MOMENT) for host in hosts]
+    return [host for host, good in zip(hosts, _run_all(lines), strict=True) if good]
+
+
+def clear(store: Path, hosts: Sequence[Host], job: Job, mpirun: Path) -> None:
+    """Delete the checkpoints of a job that needs them no more, on its hosts and on this machine."""
+    erase = ("sh", "-c", 'rm -rf "$1"; exec sleep 1', "sh", str(store))
+    others = [host for host in hosts if not is_this_machine(host.name)]
+    try:
+        if others and not all(_run_all([_line(job, mpirun, others, erase)])) and len(others) > 1:
+            # With one host that is gone mpirun starts nothing on the others.
+            _run_all([_line(job, mpirun, [host], erase) for host in others])
+    except Interrupted:
+        pass
+    finally:
+        shutil.rmtree(store, ignore_errors=True)
+
+
+def _line(job: Job, mpirun: Path, hosts: Sequence[Host], command: Sequence[str]) -> list[str]:
+    """Compose the line that runs a command once on each host, under the job's own settings of mpirun."""
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    named = ",".join(f"{host.name}:1" for host in hosts)
+    once = ["--host", named, "--map-by", "ppr:1:node"]
+    return [str(mpirun), *root, *_settings(job.mpirun_options), *once, *command]
+
+
+def _settings(words: Sequence[str]) -> list[str]:
+    """Leave out what says where processes go; mpirun refuses it twice."""
+    kept: list[str] = []
+    waiting = deque(words)
+    while waiting:
+        word = waiting.popleft()
+        if word.partition("=")[0] not in PLACING:
+            kept.append(word)
+        elif "=" not in word and waiting:
+            waiting.popleft()
+    return kept
+
+
+def _run_all(lines: Sequence[Sequence[str]]) -> list[bool]:
+    """Run lines in silence, so many at once, to the end of all that they start; say of each whether it went well in time."""
+    stop = Stop()
+    with stop.listening(), adopting() as family:
+        asked = _Asked(lines)
+        try:
+            stop.arm()
+            while asked.goes_on():
+                time.sleep(POLL_S)
+        finally:
+            stop.armed = False
+            _end(family, in_order=asked.is_done)
+    return asked.are_good
+
+
+def _end(family: Family, *, in_order: bool) -> None:
+    """End what still runs; where all mpiruns have ended it is about to leave by itself."""
+    if not in_order or not family.await_end(LINGER_S):
+        family.end(STOP_S)
+
+
+@dataclass
+class _Question:
+    """An mpirun that runs, until when it may, and whether it has been told to end."""
+
+    launcher: subprocess.Popen[bytes]
+    until: float
+    is_over: bool = False
+
+    def look(self) -> bool:
+        """Say whether it has ended; when its time is over tell it to, once, then end it."""
+        if self.launcher.poll() is not None:
+            return True
+        if time.monotonic() >= self.until:
+            send(self.launcher.pid, signal.SIGKILL if self.is_over else signal.SIGTERM)
+            self.is_over = True
+            self.until += STOP_S
+        return False
+
+
+class _Asked:
+    """Launch lines of which so many run at once, and what became of them."""
+
+    def __init__(self, lines: Sequence[Sequence[str]]) -> None:
+        self.are_good = [False] * len(lines)
+        self._waiting = deque(enumerate(lines))
+        self._running: dict[int, _Question] = {}
+
+    @property
+    def is_done(self) -> bool:
+        return not self._waiting and not self._running
+
+    def goes_on(self) -> bool:
+        """Start what there is room for, look who has ended; say whether there are more."""
+        while self._waiting and len(self._running) < AT_ONCE:
+            index, words = self._waiting.popleft()
+            launcher = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                preexec_fn=begin_launcher,
+            )  # fmt: skip
+            self._running[index] = _Question(launcher, time.monotonic() + ANSWER_S)
+        for index, one in list(self._running.items()):
+            if one.look():
+                self.are_good[index] = one.launcher.returncode == 0 and not one.is_over
+                del self._running[index]
+        return not self.is_done
