@@ -19,7 +19,7 @@ demo: $(VENV)/.built
 
 test: $(VENV)/.built $(VENV)/.dev
 	cargo test --workspace --exclude runflat-bindings --locked
-	$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadgroup
+	$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadfile
 
 check: $(VENV)/.built $(VENV)/.dev
 	@rustfmt --check --edition 2024 --config-path . $(RUST)
@@ -91,7 +91,7 @@ wheel: $(VENV)/.built $(VENV)/.dev
 SOAK := $(CURDIR)/bench/mpi_soak.jsonl
 test-mpi-soak: $(VENV)/.built $(VENV)/.dev
 	@cd tests && status=0; \
-	for part in "matrix --ranks 4 --beside 3" "matrix --ranks 8 --beside 2" "matrix --ranks 32" "soak shrinks" "soak quiet"; do \
+	for part in "matrix --ranks 8 --beside 2" "matrix --ranks 4 --beside 3" "soak shrinks" "matrix --ranks 32" "soak quiet"; do \
 	  $(abspath $(BIN))/python -m mpi_jobs.$$part --record $(SOAK) || status=1; done; exit $$status
 
 docs:

@@ -36,11 +36,3 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
         return build(tmp_path_factory.mktemp("mpi"))
     except Missing as missing:
         pytest.skip(str(missing))
-
-
-@pytest.hookimpl(tryfirst=True)  # xdist looks at the mark in its own
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests of MPI jobs one after the other where tests run side by side: their deaths are timed."""
-    for item in items:
-        if item.path.name.startswith("test_mpi_"):
-            item.add_marker(pytest.mark.xdist_group("mpi"))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from command import ROOT, finish, run
+from mpi_jobs.parts import Parts
 from mpi_jobs.stand_ins import real_mpicc, script, sources
 from runflat.mpi_launch import MpiError, find_toolchain
 from runflat.mpi_launch.toolchain import check_launcher
@@ -148,8 +149,9 @@ def test_it_compiles_once_for_each_mpi_and_each_version_of_the_sources(tmp_path:
         )
         assert other.json["outcome"] == "built"
         assert other.json["library"] != str(library)
-    (folder / "tests").mkdir()
-    (folder / "tests" / "new.c").write_text("no library is made from this\n")
+    for aside in ("bench", "examples", "tests"):
+        (folder / aside).mkdir()
+        (folder / aside / "new.c").write_text("no library is made from this\n")
     assert run("mpi", "build", "--source", folder, "--json").json["outcome"] == "cached"
 
 
@@ -166,6 +168,46 @@ def test_it_says_how_a_program_gets_the_library_and_the_flags_work(tmp_path: Pat
     flags = run("mpi", "build", "--source", tmp_path / "source", "-o", tmp_path / "out", "--json").json["link_flags"]  # fmt: skip
     done = finish([str(mpicc), str(tmp_path / "app.c"), *flags, "-o", str(tmp_path / "app")])
     assert done.status == 0, done.err
+
+
+def test_the_policies_are_beside_the_library_and_newer_ones_take_their_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_mpicc()
+    monkeypatch.setattr("runflat.mpi_launch.installed.PACKAGE", tmp_path / "python" / "runflat")
+    words = ["mpi", "build", "--source", sources(tmp_path / "source"), "-o", tmp_path / "out"]
+    without = run(*words, "--json")
+    assert without.json["policy_library"] is None
+    assert "not there, so no spares; looked for in" in run(*words).out
+    policies = tmp_path / "python" / "runflat" / "_policy" / "librunflat_policy.so"
+    policies.parent.mkdir(parents=True)
+    for text in ("of one release", "of the next one"):
+        policies.write_text(text)
+        answer = run(*words, "--json")
+        # They are no reason to compile.
+        assert (answer.status, answer.json["outcome"]) == (0, "cached"), answer.err
+        assert answer.json["library"] == without.json["library"]
+        beside = [
+            Path(answer.json["log"]).parent / policies.name,
+            Path(answer.json["library"]).parent / policies.name,
+        ]
+        assert [path.read_text() for path in beside] == [text] * 2
+        assert answer.json["policy_library"] == str(beside[1])
+
+
+def test_a_job_with_spares_that_is_started_by_hand_finds_the_policies(
+    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the lines `or by hand` and `or link it` say."""
+    monkeypatch.setenv("RUNFLAT_POLICY_LIBRARY", str(parts.policy))
+    made = run("mpi", "build", "-o", tmp_path / "out", "--json").json
+    monkeypatch.delenv("RUNFLAT_POLICY_LIBRARY")
+    words = [*made["preload"], *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "--oversubscribe"]  # fmt: skip
+    settings = ["-x", "RUNFLAT_SPARES=1", "-x", "RUNFLAT_KILL=1@0.1"]
+    program = [str(parts.program("examples/02_spares.c")), "100"]
+    ended = finish([*words, *settings, "-n", "4", *program])
+    assert "3 ranks, 100 steps, largest error 0" in ended.out, ended
+    assert "librunflat_policy.so is not there" not in ended.err
 
 
 def test_a_compiler_error_is_shown_with_the_log(tmp_path: Path) -> None:
@@ -185,7 +227,7 @@ def test_missing_sources_and_cmake_are_named(
 ) -> None:
     real_mpicc()
     assert "no CMakeLists.txt" in run("mpi", "build", "--source", tmp_path).err
-    monkeypatch.setattr("runflat.mpi_launch.library.PACKAGE", tmp_path / "runflat")
+    monkeypatch.setattr("runflat.mpi_launch.installed.PACKAGE", tmp_path / "runflat")
     assert "name their folder, --source" in run("mpi", "build").err
     # A folder with a compiler and nothing else.
     (tmp_path / "bin").mkdir()

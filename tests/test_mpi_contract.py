@@ -50,7 +50,7 @@ def test_versions_that_differ_are_an_error_at_all_ranks(parts: Parts, parity: st
 
 def test_other_memory_than_at_the_checkpoint_is_an_error_at_all_ranks(parts: Parts) -> None:
     program = [str(parts.program("tests/misuse.c")), "protect"]
-    ended = run_job(parts, 5, program, spares=1, kill="1@0.1")
+    ended = run_job(parts, 5, program, spares=1, kill="1@checkpoint+0.05")
     # The one that took over protects what was protected at first.
     told = re.findall(rf"rank \d: code {RF_ERR_ARGUMENT}\n", ended.text)
     assert len(told) == 4, ended.text
@@ -121,7 +121,7 @@ def test_a_rank_that_ends_with_a_status_has_failed(parts: Parts, how: str) -> No
 def test_who_is_moved_out_of_the_ranks_is_a_spare(parts: Parts, policy: str, program: str) -> None:
     grid = {"RUNFLAT_SHAPE": "4x2", "RUNFLAT_ALLOCATION": "2D(1,1)", "RUNFLAT_POLICY": policy}
     ended = run_job(
-        parts, 8, [str(parts.program(f"examples/{program}.c")), "100"], spares=2, kill="1@0.1",
+        parts, 8, [str(parts.program(f"examples/{program}.c")), "100"], spares=2, kill="1@checkpoint+0.05",
         environment=grid,
     )  # fmt: skip
     assert ended.ranks("killed") == {1}
@@ -176,6 +176,52 @@ def test_what_is_made_after_a_call_that_failed_does_not_wait_for_it(parts: Parts
     told = re.findall(r"rank \d: the first fails, the second is made, of 3", ended.text)
     assert len(told) == 3, ended.text
     assert ended.in_time
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_nobody_uses_what_another_could_not_make(parts: Parts, number: int) -> None:
+    program = [str(parts.program("tests/late.c")), str(number)]
+    ended = run_job(parts, 4, program, environment={"RUNFLAT_STEP_LIMIT_S": "10"}, limit_s=30)
+    told = sorted(
+        re.findall(r"(rank \d: .* number), the window fails, then 3 live, sum 5\n", ended.text)
+    )
+    assert told == ["rank 0: a number", "rank 2: a number", "rank 3: no number"], ended.text
+    assert not ended.ranks("exited")
+
+
+@pytest.mark.parametrize(
+    ("what", "number"),
+    [("create", 1), ("create", 2), ("create", 3), ("create", 9), ("allocate", 1), ("shared", 9)],
+)
+def test_nobody_waits_for_a_window_that_another_could_not_make(
+    parts: Parts, what: str, number: int
+) -> None:
+    program = [str(parts.program("tests/partway.c")), what, str(number)]
+    ended = run_job(parts, 4, program, environment={"RUNFLAT_STEP_LIMIT_S": "10"}, limit_s=30)
+    told = sorted(re.findall(r"rank \d: .*\n", ended.text))
+    expected = [f"rank {rank}: went on, error other, sum 6\n" for rank in (0, 2, 3)]
+    assert told == sorted([*expected, "rank 1: failed, error own, sum 6\n"]), ended.text
+    assert ended.ranks("finalized") == {0, 1, 2, 3}, ended.text
+
+
+@pytest.mark.parametrize(
+    "how", ["dup", "idup", "idup-info", "shrink", "ishrink", "agree", "iagree"]
+)
+def test_what_one_process_does_alone_does_not_disturb_agreements_of_all(
+    parts: Parts, how: str
+) -> None:
+    ended = run_job(parts, 4, [str(parts.program("tests/alone.c")), how, "100"], limit_s=30)
+    told = re.findall(r"rank \d: 100 of 100 right, 100 alone\n", ended.text)
+    assert len(told) == 4, ended.text
+    assert "cycling of identifiers" not in ended.text
+
+
+def test_open_mpi_says_why_it_gives_up(parts: Parts) -> None:
+    ended = run_job(parts, 3, [str(parts.program("tests/misuse.c")), "exit-open-mpi"])
+    assert "Open MPI gives up: no way on, 7 times tried" in ended.text, ended.text
+    assert "ended with status -1 before MPI_Finalize" in ended.text
+    assert ended.ranks("exited") == {0}
+    assert len(re.findall(r"rank [12]: barrier (?:75|77)\n", ended.text)) == 2, ended.text
 
 
 # A send may end well: its data had gone before the revoke came.

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+import socket
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -21,7 +26,12 @@ def test_copies_that_have_changed_in_memory_are_not_used(
     """Rank 1 dies, whose second copy is at rank 2; that of rank 3 is at rank 0."""
     program = [str(parts.program("examples/02_spares.c")), "150"]
     ended = run_job(
-        parts, 6, program, spares=2, kill="1@0.2", environment={"RUNFLAT_CORRUPT": corrupt}
+        parts,
+        6,
+        program,
+        spares=2,
+        kill="1@checkpoint+0.15",
+        environment={"RUNFLAT_CORRUPT": corrupt},
     )
     assert "has changed in memory; it is left out" in ended.text, ended.text
     assert "4 ranks, 150 steps, largest error 0" in ended.text, ended.text
@@ -33,8 +43,8 @@ def test_copies_that_have_changed_in_memory_are_not_used(
 @pytest.mark.parametrize(
     ("ranks", "parity", "kill", "corrupt", "again"),
     [
-        (4, "3", "1@0.2", "", True),
-        (8, "4", "1@0.2,2@0.2", "", True),
+        (4, "3", "1@checkpoint+0.15", "", True),
+        (8, "4", "1@checkpoint+0.15,2@checkpoint+0.15", "", True),
         (8, "4", "0@checkpoint,5@repair", "", None),
         (8, "4", "1@0.2,3@repair", "", False),
         (8, "4", "1@0.2", "4", True),
@@ -71,6 +81,120 @@ def test_checkpoints_beside_the_computation_bring_data_back(
     assert not ended.crash_words
 
 
+@pytest.mark.parametrize("stored", [False, True])
+def test_what_nobody_has_in_memory_comes_from_files(
+    parts: Parts, tmp_path: Path, stored: bool
+) -> None:
+    """The second copy of rank 1 is at rank 2."""
+    program = [str(parts.program("examples/02_spares.c")), "150"]
+    told = {"RUNFLAT_STORE": str(tmp_path)} if stored else {}
+    ended = run_job(
+        parts, 7, program, spares=3, kill="1@checkpoint+0.15,2@checkpoint+0.15", environment=told
+    )
+    assert "4 ranks, 150 steps, largest error 0\n" in ended.text, ended.text
+    assert ended.ranks("killed") == {1, 2}
+    assert bool(ended.ranks("restored")) == stored
+    if stored:
+        died = ended.first("killed")
+        versions = {one["version"] for one in ended.events if one["event"] == "checkpoint" and one["t"] > died}  # fmt: skip
+        assert 0 not in versions
+    assert not ended.crash_words
+
+
+WORD = 1 << 64
+
+
+def checksum(data: bytes) -> int:
+    """Add up as the library does; whole words alone."""
+    total = len(data)
+    for (word,) in struct.iter_unpack("<Q", data):
+        total = (total ^ word) * 0x9E3779B97F4A7C15 % WORD
+        total ^= total >> 29
+    return total ^ total >> 32
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A checkpoint in a file: who was where how often, and what it had."""
+
+    rank: int
+    version: int
+    times: int
+    value: int
+
+    def write(self, folder: Path) -> None:
+        data = struct.pack("<3q", 7, 8, self.value)
+        head = struct.pack("<8s3q2Q", b"rfcopy2", self.rank, self.version, self.times, len(data), checksum(data))  # fmt: skip
+        (folder / f"rank-{self.rank}.{self.version:020d}").write_bytes(head + data)
+
+
+def again(parts: Parts, store: Path, *words: str, restart: bool = True) -> tuple[str, list[int]]:
+    """Begin again with three ranks: what is printed, and the passes of all files then."""
+    told = {"RUNFLAT_STORE": str(store), "RUNFLAT_RESTART": str(int(restart))}
+    ended = run_job(parts, 3, [str(parts.program("tests/passes.c")), *words], environment=told)
+    assert ended.in_time
+    assert not ended.crash_words, ended.text
+    files = [file for file in store.glob("*/rank-*") if file.suffix != ".before"]
+    return ended.text, [struct.unpack_from("<8s3q", file.read_bytes())[3] for file in files]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_job_begins_again_from_the_last_version_that_is_whole(
+    parts: Parts, tmp_path: Path, seed: int
+) -> None:
+    """Files of several passes lie about; those of one version and one pass go together, of the last pass first."""
+    random = Random(seed)
+    folder = tmp_path / socket.gethostname()
+    folder.mkdir()
+    drawn = {(random.randrange(3), version): random.randrange(3) for version in (10, 20, 30) for _ in range(6)}  # fmt: skip
+    for (rank, version), times in drawn.items():
+        Stored(rank, version, times, 100 * times + version).write(folder)
+    whole = [
+        (times, version)
+        for times in range(3)
+        for version in (10, 20, 30)
+        if all(drawn.get((rank, version)) == times for rank in range(3))
+    ]
+    if seed % 2 == 0:
+        times, version = random.randrange(3), 40
+        whole.append((times, version))
+        for rank in range(3):
+            Stored(rank, version, times, 100 * times + version).write(folder)
+    times, version = max(whole, default=(0, -1))
+    text, _ = again(parts, tmp_path)
+    value = 100 * times + version if whole else 0
+    for rank in range(3):
+        assert f"rank {rank}: version {version}, value {value}\n" in text, (drawn, text)
+
+
+def test_what_a_job_writes_after_it_began_again_counts_more(parts: Parts, tmp_path: Path) -> None:
+    folder = tmp_path / socket.gethostname()
+    folder.mkdir()
+    for rank in range(3):
+        Stored(rank, 10, 0, 1).write(folder)
+    Stored(0, 50, 0, 666).write(folder)
+    text, passes = again(parts, tmp_path, "20", "2")
+    assert text.count("version 10, value 1\n") == 3
+    assert set(passes) == {0, 1}
+    # Had rank 1 and 2 got so far, too, in the job before: the one after it has not.
+    for rank in (1, 2):
+        Stored(rank, 50, 0, 666).write(folder)
+    text, _ = again(parts, tmp_path)
+    assert text.count("version 20, value 2\n") == 3, text
+
+
+def test_checkpoints_of_another_job_are_set_aside(parts: Parts, tmp_path: Path) -> None:
+    folder = tmp_path / socket.gethostname()
+    folder.mkdir()
+    for rank in range(3):
+        Stored(rank, 10, 0, 1).write(folder)
+    text, passes = again(parts, tmp_path, restart=False)
+    assert "3 checkpoints of an earlier job" in text
+    assert text.count("version -1, value 0\n") == 3
+    assert not passes
+    assert len(list(folder.glob("*.before"))) == 3
+
+
 IN_SQUARE = {
     "RUNFLAT_SHAPE": "3x3",
     "RUNFLAT_ALLOCATION": "2D(2,1)",
@@ -83,7 +207,9 @@ def test_ranks_that_become_spares_hand_over_what_they_hold(parts: Parts, parity:
     """Ranks slide twice, and one that holds what another one's data are brought back from sleeps then."""
     program = [str(parts.program("tests/collective.c")), "220", "creation"]
     told = IN_SQUARE | {"RUNFLAT_PARITY": parity}
-    ended = run_job(parts, 9, program, spares=5, kill="3@0.1,2@restore+0.1", environment=told)
+    ended = run_job(
+        parts, 9, program, spares=5, kill="3@checkpoint+0.1,2@restore+0.1", environment=told
+    )
     assert "4 ranks, 220 steps, largest error 0\n" in ended.text, ended.text
     assert ended.ranks("killed") == {2, 3}
     assert ended.ranks("handed")

@@ -33,6 +33,60 @@ def test_all_ranks_of_a_host_die_and_its_daemon_lives(
     assert len(ended.ranks("killed")) >= 3
 
 
+def test_the_last_hosts_of_the_file_are_spares(parts: Parts, hosts: Hosts) -> None:
+    three = make_hosts(hosts.folder / "three", count=3, slots=2)
+    program = [str(parts.program("examples/02_spares.c")), "150"]
+    ended = run_job(parts, 6, program, spares=2, kill="1@checkpoint+0.1", options=three.options)
+    on = {one["rank"]: one["host"] for one in ended.events if one["event"] == "started"}
+    assert on == {rank: three.names[rank // 2] for rank in range(6)}
+    assert ended.ranks("killed") == {1}
+    assert ended.ranks("took_over") == {4}
+    assert "4 ranks, 150 steps, largest error 0\n" in ended.text, ended.text
+
+
+def test_a_spare_of_the_same_host_takes_over(parts: Parts, hosts: Hosts) -> None:
+    """Host by host in turn, ranks 1 and 3 and spare 5 are on the second one; spare 4 is nearer in the order of ranks."""
+    program = [str(parts.program("examples/02_spares.c")), "150"]
+    by_host = [word.replace("slot", "node") for word in hosts.options]
+    ended = run_job(parts, 6, program, spares=2, kill="1@checkpoint+0.1", options=by_host)
+    assert "4 ranks, 150 steps, largest error 0\n" in ended.text, ended.text
+    assert (ended.ranks("killed"), ended.ranks("took_over")) == ({1}, {5})
+
+
+SWITCH = 's$(( $(printf %d "\'${host: -1}") % 2 ))'
+"""Hosts A and C have one, B and D the other."""
+
+
+@pytest.mark.parametrize(
+    ("slurm", "listed", "spare"),
+    [(False, False, 2), (True, False, 3), (False, True, 3)],
+    ids=["nothing is known", "Slurm says it", "a file says it"],
+)
+def test_a_spare_under_the_same_switch_takes_over(
+    parts: Parts, tmp_path: Path, slurm: bool, listed: bool, spare: int
+) -> None:
+    enter = f"env SLURM_TOPOLOGY_ADDR=s.{SWITCH}.$host" if slurm else ""
+    try:
+        hosts = make_hosts(tmp_path / "hosts", count=4, slots=1, enter=enter)
+    except Missing as missing:
+        pytest.skip(str(missing))
+    sites = tmp_path / "sites"
+    sites.write_text("fakeA s.a\nfakeB s.b\nfakeC.of.them s.a\nfakeD s.b\n", encoding="utf-8")
+    told = {"RUNFLAT_SITES": str(sites)} if listed else {}
+    program = [str(parts.program("examples/02_spares.c")), "150"]
+    ended = run_job(
+        parts,
+        4,
+        program,
+        spares=2,
+        kill="1@checkpoint+0.1",
+        options=hosts.options,
+        environment=told,
+    )
+    assert "2 ranks, 150 steps, largest error 0\n" in ended.text, ended.text
+    assert (ended.ranks("killed"), ended.ranks("took_over")) == ({1}, {spare}), ended.told
+
+
 def test_a_message_to_a_stranger_of_a_dead_host_does_not_wait(parts: Parts, hosts: Hosts) -> None:
     program = [str(parts.program("tests/stranger.c")), str(hosts.slots)]
     ended = run_job(parts, 8, program, options=hosts.options, limit_s=20)

@@ -150,7 +150,14 @@ def test_more_ranks_than_cores_are_oversubscribed(tmp_path: Path) -> None:
         (["-n", "2", "--kill", "1@-1", "true"], "RANK@SECONDS"),
         (["-n", "2", "--stop", "node:a@1", "true"], "RANK@SECONDS"),
         (["-n", "2", "--kill", f"node:{os.uname().nodename}@1", "true"], "mpirun runs on that host"),
-        (["-n", "6", "--shape", "4x3", "true"], "go together"),
+        (["-n", "6", "--shape", "4x3", "true"], "--shape 4x3 needs --alloc, which says where spares are, as 2D(1,1)"),
+        (["-n", "6", "--alloc", "2D(1,1)", "true"], "--alloc 2D(1,1) needs --shape"),
+        (["-n", "2", "--relaunches", "2", "true"], "add --supervise"),
+        (["-n", "2", "--store", "/tmp", "true"], "add --supervise"),
+        (["-n", "2", "--supervise", "--mpirun-option", "--host a:1,b:1", "true"], "name them with --hostfile"),
+        (["-n", "2", "--supervise", "--mpirun-option", "--machinefile=f", "true"], "name them with --hostfile"),
+        (["-n", "2", "--kill", "node:zz@1", "true"], "this machine is the only host, and mpirun itself its daemon"),
+        (["-n", "2", "--kill", "ranks:zz@1", "true"], "name zz in a hostfile"),
         (["-n", "7", "--shape", "4x3", "--alloc", "2D(1,1)", "true"], "room for 9 ranks and 3 spares"),
         (["-n", "9", "--shape", "4x3", "--alloc", "2D(1,1)", "--policy", "9D", "true"], "9"),
         (["-n", "9", "--shape", "4x3", "--alloc", "2D(1,1)", "true"], "librunflat_policy.so"),
@@ -177,7 +184,7 @@ def test_wrong_use_is_answered(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("runflat.mpi_launch.library.PACKAGE", tmp_path / "python" / "runflat")
+    monkeypatch.setattr("runflat.mpi_launch.installed.PACKAGE", tmp_path / "python" / "runflat")
     answer = run("mpi", "run", *parts, *arguments)
     assert answer.status == 2
     assert said in answer.err
@@ -219,15 +226,16 @@ def test_kills_are_read() -> None:
 
 
 def test_output_passes_through_and_what_follows_the_program_is_its_own(
-    parts: list[str], tmp_path: Path
+    parts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # jobs of other tests have their folders where they run
     text = DONE + 'printf "%s|" "$@"; printf "\\001 no newline"; echo talk >&2\n'
     answer = spawn("mpi", "run", *parts, "-n", "2", job(tmp_path, text), "--kill", "-n", "a b")
     assert answer == Answer(0, "--kill|-n|a b|\x01 no newline", "talk\n")
     assert spawn("mpi", "run", *parts, "-n", "2", "--", job(tmp_path, text), "x").out.startswith(
         "x|"
     )
-    assert not list(Path.cwd().glob(".runflat-events-*"))
+    assert not list(tmp_path.glob(".runflat-events-*"))
 
 
 LATE = """mkdir -p {0}

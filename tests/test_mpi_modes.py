@@ -85,7 +85,8 @@ def test_all_have_a_window_or_file_or_none(parts: Parts, kind: str, tmp_path: Pa
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_windows_and_files_have_an_error_range(parts: Parts, kind: str, tmp_path: Path) -> None:
     ended = run_job(parts, 4, [str(parts.program("tests/objects.c")), kind, str(tmp_path), "range"])
-    assert "range universe: REVOKED, at once" in ended.text, ended.text
+    assert "range universe: REVOKED, at once; data protected: false" in ended.text, ended.text
+    assert ended.text.count("MPI_Put, MPI_File_write and their kind) is not protected") == 1
     assert not ended.crash_words
 
 

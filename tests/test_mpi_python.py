@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from command import finish
 from mpi_jobs.job import run_job
 from mpi_jobs.parts import ROOT, Parts
+from runflat import mpi
 
 EXAMPLE = str(ROOT / "mpi/examples/04_spares.py")
 
@@ -293,3 +296,20 @@ def test_python_says_why_the_library_is_not_loaded(
 def test_python_without_the_library_says_how_to_start(parts: Parts) -> None:
     ended = run_job(parts, 2, [sys.executable, EXAMPLE])
     assert "start with `runflat mpi run`" in ended.text
+
+
+def test_memory_is_any_writable_array_in_c_order() -> None:
+    kept: list[int] = []
+    job = object.__new__(mpi.Job)
+    job._memory, job._success = {}, 0
+    job._library = SimpleNamespace(RF_Protect=lambda _name, _room, size: kept.append(size) or 0)
+    for field in (np.zeros((3, 4)), np.zeros(3, complex), np.zeros(2, "i4,f8"), bytearray(5), np.zeros(0)):  # fmt: skip
+        job.protect(0, field)
+    assert kept == [96, 48, 24, 5, 0]
+    fortran = np.zeros((3, 4), order="F")
+    with pytest.raises(TypeError, match=r"protect its transpose \(array\.T\)"):
+        job.protect(0, fortran)
+    job.protect(0, fortran.T)
+    for wrong in (np.zeros(9)[::2], b"not writable"):
+        with pytest.raises(TypeError, match="writable and contiguous"):
+            job.protect(0, wrong)

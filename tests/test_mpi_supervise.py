@@ -9,22 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from mpi_jobs.hosts import Hosts, make_hosts
+from mpi_jobs.hosts import OWN_MEMORY, Hosts, make_hosts
 from mpi_jobs.job import Ended
 from mpi_jobs.network import network
 from mpi_jobs.parts import Parts
 from mpi_jobs.supervised import run_supervised
 from opensm.missing import Missing
 from runflat.mpi_launch import Job, MpiError
-from runflat.mpi_launch.supervise import fit, read_hosts
+from runflat.mpi_launch.hosts import read_hosts
+from runflat.mpi_launch.supervise import fit
 
 STEPS = 800
 
 
-def hosts_called(name: str, folder: Path) -> Hosts:
+def hosts_called(name: str, folder: Path, enter: str = "") -> Hosts:
     """Make 3 hosts with 2 slots; skip by name where that is not possible."""
     try:
-        return make_hosts(folder / "hosts", count=3, slots=2, name=name)
+        return make_hosts(folder / "hosts", count=3, slots=2, name=name, enter=enter)
     except Missing as missing:
         pytest.skip(str(missing))
 
@@ -62,6 +63,23 @@ def test_a_lost_host_leaves_nothing_in_memory(parts: Parts, tmp_path: Path) -> N
     assert ended.ranks("killed") == {2, 3}
     assert ended.status == 0, ended
     assert not list(Path("/dev/shm").rglob("*gone*"))
+
+
+def test_hosts_of_an_allocation_are_those_that_ranks_started_on(
+    parts: Parts, tmp_path: Path
+) -> None:
+    hosts = hosts_called("given", tmp_path, OWN_MEMORY)
+    hosts.lose("givenB")
+    ended = run_supervised(
+        parts, hosts, "examples/02_spares.c", 4, 2, ["node:givenB@0.8"], STEPS, kept=False, allocated=True
+    )  # fmt: skip
+    assert ended.status == 0, ended
+    assert "begins again (1 of 3) without givenB: 4 ranks, 0 spares" in ended.text
+    assert f"4 ranks, {STEPS} steps, largest error 0" in ended.text
+    assert '"event": "restarted"' in (hosts.folder / "timeline-again-1.json").read_text()
+    for name in ("givenA", "givenC"):
+        assert not list((hosts.folder / "memory" / name).glob("runflat-*"))
+    assert not ended.left_behind
 
 
 def test_without_room_for_the_ranks_it_says_so(parts: Parts, hosts: Hosts) -> None:

@@ -34,6 +34,12 @@ exec ENTER unshare --uts bash -c "hostname $host; $*"
 """
 
 
+OWN_MEMORY = """unshare --mount bash -c "mkdir -p $here/memory/$host
+mount --bind $here/memory/$host /dev/shm
+exec \\"\\$@\\"" own-memory"""
+"""Words of `enter` by which each host has a /dev/shm of its own, in the folder `memory`."""
+
+
 @dataclass(frozen=True)
 class Hosts:
     """Hosts with the same number of slots each."""
@@ -80,6 +86,18 @@ class Hosts:
     def lose(self, name: str) -> None:
         """Let a host start one more daemon, and never another one."""
         (self.folder / f"last-{name}").touch()
+
+    def allocation(self) -> dict[str, str]:
+        """Give the variables by which a scheduler (PBS) tells mpirun of them; daemons are started as otherwise."""
+        nodes = self.folder / "nodes"
+        lines = [f"{name}\n" * self.slots for name in self.names]
+        nodes.write_text("".join(lines), encoding="utf-8")
+        return {
+            "PBS_JOBID": "1.stand-in",
+            "PBS_ENVIRONMENT": "PBS_BATCH",
+            "PBS_NODEFILE": str(nodes),
+            "PRTE_MCA_plm": "ssh",
+        }
 
     def clear(self) -> None:
         """Delete the shared memory of Open MPI that killed daemons have left; whoever else has hosts of these names loses theirs."""

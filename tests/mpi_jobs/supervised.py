@@ -30,24 +30,30 @@ def run_supervised(
     own: Sequence[str] = (),
     *,
     kept: bool = True,
+    allocated: bool = False,
 ) -> Ended:
-    """Run a program of `mpi/` with kills as `--kill` takes them; `words` are the command's, `own` the program's; events are those of the first attempt.
+    """Run a program of `mpi/` with kills as `--kill` takes them; `words` are the command's, `own` the program's; events are those of all attempts.
 
-    Checkpoints lie in the hosts' folder if they are kept.
+    Checkpoints lie in the hosts' folder if they are kept. Hosts that are allocated are named by a scheduler and by no hostfile.
     """
     started = parts.program(program)
     settings = " ".join([*hosts.settings, "--bind-to", "none"])
+    named = [] if allocated else ["--hostfile", hosts.hostfile]
     killing = [word for kill in kills for word in ("--kill", kill)]
     timeline = hosts.folder / "timeline.json"
     begin = time.monotonic()
     line = runflat(
         "mpi", "run", "-n", str(ranks), "--spares", str(spares), "--library", parts.library,
-        "--hostfile", hosts.hostfile, "--mpirun-option", settings, "--limit", str(LIMIT_S), *killing,
+        *named, "--mpirun-option", settings, "--limit", str(LIMIT_S), *killing,
         "--supervise", *(["--store", hosts.store] if kept else []), "--timeline", timeline, *words, started, str(steps), *own,
     )  # fmt: skip
     answer = finish(
         [*hosts.within, *line],
-        env={"RUNFLAT_MARK": str(hosts.folder), "RUNFLAT_POLICY_LIBRARY": str(parts.policy)},
+        env={
+            "RUNFLAT_MARK": str(hosts.folder),
+            "RUNFLAT_POLICY_LIBRARY": str(parts.policy),
+            **(hosts.allocation() if allocated else {}),
+        },
         timeout=2 * LIMIT_S,
     )
     return Ended(
@@ -55,7 +61,14 @@ def run_supervised(
         answer.status,
         answer.status != TIMED_OUT,
         time.monotonic() - begin,
-        json.loads(timeline.read_text(encoding="utf-8"))["events"] if timeline.exists() else [],
+        sorted(
+            (
+                event
+                for attempt in hosts.folder.glob("timeline*.json")
+                for event in json.loads(attempt.read_text(encoding="utf-8"))["events"]
+            ),
+            key=lambda event: event["t"],
+        ),
         processes_with(f"RUNFLAT_MARK={hosts.folder}"),
     )
 

@@ -4,6 +4,7 @@
 """
 
 import csv
+import importlib.util
 import statistics
 from collections.abc import Callable
 
@@ -124,3 +125,25 @@ def test_reloads_hide_behind_shrinks() -> None:
         assert median(bytes=size, reload="overlapped") < median(bytes=size, reload="serial")
     # A reload takes as long as a shrink (0.2 to 0.4 ms) between 1 and 4 MiB.
     assert best(bytes=1 << 20, reload="alone") < 0.3 < best(bytes=1 << 22, reload="alone")
+
+
+def test_the_picture_shows_the_records() -> None:
+    spec = importlib.util.spec_from_file_location("bouteiller_plot", PAPER / "plot.py")
+    assert spec is not None
+    assert spec.loader is not None
+    plot = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(plot)
+    # The first is `legend1` to some releases of plotly, `legend` to others.
+    drawn = {(line.legend.removesuffix("1"), line.name): line for line in plot.draw(PAPER).data}
+    # Figures 5 and 6 have three calls at two sizes of job, 7 two ways twice, 8 three.
+    assert [sum(of == f"legend{at}" for of, _ in drawn) for at in ("", 2, 3, 4)] == [6, 6, 4, 3]
+    best, median = record(6), record(7, "median")
+    uniform = drawn["legend2", "bcast, 8 ranks"]
+    for size, times in zip(uniform.x, uniform.y, strict=True):
+        of = {"ranks": 8, "call": "bcast", "bytes": int(size)}
+        assert times == best(**of, case="uniform") / best(**of, case="local")
+    shrinks = drawn["legend3", "nonblocking, from the death"]
+    assert list(shrinks.x) == [1, 2, 4, 8, 16]
+    for count, ms in zip(shrinks.x, shrinks.y, strict=True):
+        of = {"communicators": int(count), "shrink": "nonblocking", "time": "first_ms"}
+        assert ms == median(**of)
