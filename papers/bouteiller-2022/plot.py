@@ -53,6 +53,8 @@ LEGENDS = (
 )
 """Where they hide nothing."""
 
+HEAD = "<!doctype html><meta charset='utf-8'><title>Figures 5 to 8</title><style>body{margin:0}</style>"
+
 CALLS = ("ping_pong", "bcast", "allreduce")
 
 
@@ -120,7 +122,8 @@ def draw(folder: Path) -> go.Figure:
         place = dict(zip(("x", "xanchor", "y", "yanchor"), LEGENDS[at], strict=True))
         fig.update_layout({f"legend{at + 1}": place | {"font": {"size": 11}}})
     fig.update_yaxes(range=[0, 1.3], row=1, col=1)
-    fig.update_xaxes(gridcolor=GRID, linecolor=MUTED, showline=True)
+    # 1G, where the default is 1B for 10**9.
+    fig.update_xaxes(gridcolor=GRID, linecolor=MUTED, showline=True, exponentformat="SI")
     fig.update_yaxes(gridcolor=GRID, linecolor=MUTED)
     fig.update_layout(
         template="none", width=1200, height=900, font={"family": FONT, "size": 12, "color": INK},
@@ -136,7 +139,9 @@ def main() -> None:
     parser.add_argument("--into", type=Path, default=ROOT / "out/bouteiller-2022/figures.html")
     given = parser.parse_args()
     given.into.parent.mkdir(parents=True, exist_ok=True)
-    draw(given.folder).write_html(given.into, include_plotlyjs=True)
+    # Without the toolbar, which covers a title, and as large as the figure.
+    page = draw(given.folder).to_html(full_html=False, config={"displayModeBar": False})
+    given.into.write_text(HEAD + page, encoding="utf-8")
     print(f"wrote {given.into}")
 
 
