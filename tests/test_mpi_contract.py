@@ -204,6 +204,20 @@ def test_nobody_waits_for_a_window_that_another_could_not_make(
     assert ended.ranks("finalized") == {0, 1, 2, 3}, ended.text
 
 
+@pytest.mark.parametrize("news", [1, 1000])
+def test_all_news_of_a_communicator_that_is_made_is_told_when_it_is(
+    parts: Parts, news: int
+) -> None:
+    ended = run_job(parts, 4, [str(parts.program("tests/held.c")), str(news)], limit_s=30)
+    told = sorted(re.findall(r"rank \d: .*\n", ended.text))
+    heard = [0, news, 0, 0]
+    ends = "revoked, barrier revoked"
+    assert told == [f"rank {rank}: heard {heard[rank]} times, {ends}\n" for rank in range(4)], (
+        ended.text
+    )
+    assert not ended.crash_words
+
+
 @pytest.mark.parametrize(
     "how", ["dup", "idup", "idup-info", "shrink", "ishrink", "agree", "iagree"]
 )
