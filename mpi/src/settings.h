@@ -8,6 +8,9 @@ double decimal_of(const char *text, char **end);
 /* A time in seconds; `otherwise` where the variable is not set, or is none above 0. */
 double seconds_of(const char *variable, double otherwise);
 
+/* A number above 0; 0 where the variable is not set, or is none. */
+int count_of(const char *variable);
+
 /* Says which settings of a job that was started by hand are none. */
 void check_settings(void);
 

@@ -30,6 +30,8 @@ MEANINGS = {
     ARGUMENT: "wrong use: see what the library said on stderr, and the docstring",
 }
 
+NOT_LOADED = "the recovery library is not in this process: start with `runflat mpi run`, or call mpi.preload() before `from mpi4py import MPI`"
+
 
 class MpiRecoveryError(RunflatError):
     """What the library cannot do; `code` is its own.
@@ -40,8 +42,8 @@ class MpiRecoveryError(RunflatError):
         One of `NO_SPARE`, `DATA_LOST`, `NO_CHECKPOINT`, `UNPROTECTED`, `ARGUMENT`, or an MPI error class.
     """
 
-    def __init__(self, code: int) -> None:
-        super().__init__(MEANINGS.get(code, f"MPI error class {code}"))
+    def __init__(self, code: int, meaning: str | None = None) -> None:
+        super().__init__(meaning or MEANINGS.get(code, f"MPI error class {code}"))
         self.code = code
 
 
@@ -95,7 +97,7 @@ def library() -> ctypes.CDLL:
     """
     found = ctypes.CDLL(None)
     if not hasattr(found, "RF_Init"):
-        raise MpiRecoveryError(UNPROTECTED)
+        raise MpiRecoveryError(UNPROTECTED, NOT_LOADED)
     handles = ctypes.POINTER(ctypes.c_void_p)
     found.RF_Init.argtypes = [ctypes.c_int, handles]
     found.RF_Repair.argtypes = found.RF_Refill.argtypes = found.RF_End.argtypes = [handles]

@@ -1,6 +1,7 @@
 #include "data/parity.h"
 
 #include "data/transfer.h"
+#include "settings.h"
 #include "spares/roster.h"
 #include "state.h"
 
@@ -11,8 +12,7 @@ enum { TAG = 32001, NOBODY = -1 };
 
 int parity_size(void)
 {
-    const char *given = getenv("RUNFLAT_PARITY");
-    int size = given ? atoi(given) : 0;
+    int size = count_of("RUNFLAT_PARITY");
     return size < 2 ? 0 : size < PARITY_GROUP_MOST ? size : PARITY_GROUP_MOST;
 }
 

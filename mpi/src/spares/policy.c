@@ -1,6 +1,7 @@
 #include "spares/policy.h"
 
 #include "runflat_policy.h"
+#include "settings.h"
 #include "state.h"
 
 #include <dlfcn.h>
@@ -96,11 +97,14 @@ static bool tell_sites(runflat_policy *opened, int places)
 bool open_policy(struct policy *policy, int places, int spares)
 {
     char line[32], last[32], message[512] = "";
-    const char *own_spares = setting("RUNFLAT_SPARES", "0");
+    int count = spares >= 0 ? spares : count_of("RUNFLAT_SPARES");
     snprintf(line, sizeof line, "%d", places);
-    snprintf(last, sizeof last, "1D(1,%d)", spares >= 0 ? spares : atoi(own_spares));
+    snprintf(last, sizeof last, "1D(1,%d)", count);
     const char *shape = setting("RUNFLAT_SHAPE", line);
     const char *allocation = setting("RUNFLAT_ALLOCATION", last);
+    if (allocation == last && shape == line && count >= places)
+        return refuse("RUNFLAT_SPARES",
+                      "as many processes as the job has, or more, cannot be spares");
     if (!load_library())
         return false;
     runflat_policy *opened;

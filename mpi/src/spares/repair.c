@@ -105,13 +105,15 @@ static void make_side(struct repair *repair)
     repair->stage = SIDING;
 }
 
-static void tell_of_lost_ranks(const char *what_comes)
+static void tell_of_lost_ranks(const char *what_comes, const char *event)
 {
     int left = 0;
     for (int number = 0; number < first_count(); number++)
         left += place_of(number) >= 0;
-    if (has_lost_ranks() && own_rank() == 0)
-        say("no spare is left: the job %s with %d of %d ranks", what_comes, left, first_count());
+    if (!has_lost_ranks() || own_rank() != 0)
+        return;
+    say("no spare is left: the job %s with %d of %d ranks", what_comes, left, first_count());
+    note_event_of(event, -1, "ranks", left);
 }
 
 static void end_repair(struct repair *repair)
@@ -131,15 +133,14 @@ static void end_repair(struct repair *repair)
         adopt_modes(repair->ranks, modes_in(repair->votes));
     count_agreements(repair->ranks);
     if (repair->tell)
-        tell_of_lost_ranks("goes on");
+        tell_of_lost_ranks("goes on", "reduced");
     if (repair->tell || first_dead() >= 0)
         note_event("repaired", 1e3 * (wall_s() - repair->begin));
 }
 
 static int stop(void)
 {
-    tell_of_lost_ranks("stops, as it is told to,");
-    note_event("exhausted", -1);
+    tell_of_lost_ranks("stops, as it is told to,", "exhausted");
     return RF_ERR_NO_SPARE;
 }
 

@@ -2,6 +2,7 @@
 
 #include "guards/deaths.h"
 #include "guards/fence.h"
+#include "settings.h"
 #include "spares/policy.h"
 #include "state.h"
 
@@ -22,9 +23,9 @@ static struct {
 
 bool open_roster(int spares)
 {
-    const char *launch = getenv("RUNFLAT_SPARES"), *allocation = getenv("RUNFLAT_ALLOCATION");
+    const char *allocation = getenv("RUNFLAT_ALLOCATION");
     bool none = spares == 0 ||
-                (spares < 0 && !(launch && atoi(launch) > 0) && !(allocation && *allocation));
+                (spares < 0 && count_of("RUNFLAT_SPARES") == 0 && !(allocation && *allocation));
     if (!none && !open_policy(&roster.policy, rf.size, spares))
         return false;
     roster.dead = calloc((size_t)rf.size, sizeof *roster.dead);

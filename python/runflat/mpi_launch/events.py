@@ -20,7 +20,7 @@ the event is about. The library notes:
 | `checkpoint`, `restored`, `restarted` | a version counts; is back; was found in files of an earlier job; `version` |
 | `handed` | a rank has handed over, `copies`: so many, before it becomes a spare |
 | `changed` | a copy is not what it was, and is left out; `version` |
-| `exhausted` | no spare was left, and the job stops then |
+| `reduced`, `exhausted` | no spare was left, and the job goes on with so many `ranks`; stops then |
 | `step_limit`, `exited`, `aborted` | this process gave up a step of a recovery; ended with a status; ended the job |
 | `finalized` | MPI_Finalize |
 

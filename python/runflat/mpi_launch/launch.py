@@ -21,10 +21,10 @@ from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.events import Event, merged, read_events
 from runflat.mpi_launch.injection import NodeKill, missed
 from runflat.mpi_launch.job import Job
-from runflat.mpi_launch.line import Line, compose
+from runflat.mpi_launch.line import Folders, Line, compose
 from runflat.mpi_launch.parts import Parts
 from runflat.mpi_launch.sites import write_sites
-from runflat.mpi_launch.verdict import DONE, Verdict, judge, summary
+from runflat.mpi_launch.verdict import DONE, Verdict, judge, reduced, summary
 
 if TYPE_CHECKING:
     from runflat.mpi_launch.timeline import Timeline
@@ -107,7 +107,11 @@ class Launch:
     say: Callable[[str], None] = lambda _: None
 
     def run(
-        self, job: Job, kills: Sequence[NodeKill] = (), store: Path | None = None, again: int = 0
+        self,
+        job: Job,
+        kills: Sequence[NodeKill] = (),
+        folders: Folders | None = None,
+        again: int = 0,
     ) -> End:
         """Run the job once, say how it ended, write the timeline.
 
@@ -117,8 +121,8 @@ class Launch:
             What is to run.
         kills : sequence of NodeKill
             What is killed from outside.
-        store : Path, optional
-            Folder of each host for checkpoints.
+        folders : Folders, optional
+            Where each host puts its checkpoints and its shared memory.
         again : int
             How often the job has been begun before; from 1 on it goes on from the checkpoints there.
 
@@ -133,7 +137,7 @@ class Launch:
         sites = None if self.sites is None else write_sites(events, self.sites)
         line = compose(
             job, self.parts.mpirun, self.parts.library, events=events, policy_library=self.parts.policies,
-            store=store, sites=sites, again=again > 0,
+            folders=folders, sites=sites, again=again > 0,
         )  # fmt: skip
         attempt = attempts.run(
             line.words, events, limit_s=self.limit_s, kills=kills, output=self.output
@@ -141,7 +145,8 @@ class Launch:
         noted = merged([*attempt.events, *read_events(events)])
         verdict = judge(job.world_size, attempt, noted)
         assert verdict.status == DONE or verdict.reasons
-        for sentence in (*summary(verdict), *missed((*job.kills, *job.stops), noted), *verdict.reasons):  # fmt: skip
+        said = [*summary(verdict), *reduced(noted), *missed((*job.kills, *job.stops), noted)]
+        for sentence in (*said, *verdict.reasons):
             self.say(sentence)
         if verdict.outcome == "recovered":
             self.say("the others came to their end")

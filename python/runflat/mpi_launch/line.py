@@ -14,6 +14,7 @@
 | `RUNFLAT_EVENTS` | `--events`, else a folder of the run | where each process writes `rank-N.jsonl` |
 | `RUNFLAT_STEP_LIMIT_S` | `--step-limit` | the longest a step of a recovery may take |
 | `RUNFLAT_STORE` | `--supervise`, `--store` | folder of each host for checkpoints |
+| `RUNFLAT_SEGMENTS` | `--supervise` | folder of each host for Open MPI's shared memory |
 | `RUNFLAT_RESTART` | `--supervise`, from the second attempt on | `1`: go on from the checkpoints there |
 
 An option wins over a variable of the environment; variables that begin with `RUNFLAT_` and have no option here go along as they are.
@@ -33,6 +34,22 @@ from pathlib import Path
 
 from runflat.mpi_launch.hosts import core_count, may_be_elsewhere, read_hosts, slots_of
 from runflat.mpi_launch.job import Job
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where each host puts what outlives its processes; both may be other folders of these names on each.
+
+    Attributes
+    ----------
+    checkpoints : Path
+        For files that a job begins again from.
+    segments : Path
+        For Open MPI's shared memory, which a daemon that is killed leaves behind.
+    """
+
+    checkpoints: Path
+    segments: Path
 
 
 @dataclass(frozen=True)
@@ -62,7 +79,7 @@ def compose(
     *,
     events: Path | None = None,
     policy_library: Path | None = None,
-    store: Path | None = None,
+    folders: Folders | None = None,
     sites: Path | None = None,
     again: bool = False,
     environment: Mapping[str, str] | None = None,
@@ -81,8 +98,8 @@ def compose(
         Folder for event files, seen by all hosts.
     policy_library : Path, optional
         `librunflat_policy.so`, at this path on all hosts; needed for spares.
-    store : Path, optional
-        Folder for checkpoints on each host, which may be another one there.
+    folders : Folders, optional
+        Where each host puts its checkpoints and its shared memory.
     sites : Path, optional
         File with the switches above each host (`sites`), seen by all hosts.
     again : bool
@@ -95,7 +112,8 @@ def compose(
         name: str(value)
         for name, value in {
             "RUNFLAT_POLICY_LIBRARY": policy_library,
-            "RUNFLAT_STORE": store,
+            "RUNFLAT_STORE": folders and folders.checkpoints,
+            "RUNFLAT_SEGMENTS": folders and folders.segments,
             "RUNFLAT_SITES": sites,
             "RUNFLAT_RESTART": 1 if again else None,
             "RUNFLAT_EVENTS": events,

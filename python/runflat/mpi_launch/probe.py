@@ -58,9 +58,9 @@ def answering(hosts: Sequence[Host], job: Job, mpirun: Path) -> list[Host]:
     return [host for host, good in zip(hosts, _run_all(lines), strict=True) if good]
 
 
-def clear(store: Path, hosts: Sequence[Host], job: Job, mpirun: Path) -> None:
-    """Delete the checkpoints of a job that needs them no more, on its hosts and on this machine."""
-    erase = ("sh", "-c", 'rm -rf "$1"; exec sleep 1', "sh", str(store))
+def clear(folder: Path, hosts: Sequence[Host], job: Job, mpirun: Path) -> None:
+    """Delete what a job needs no more, on its hosts and on this machine."""
+    erase = ("sh", "-c", 'rm -rf "$1"; exec sleep 1', "sh", str(folder))
     others = [host for host in hosts if not is_this_machine(host.name)]
     try:
         if others and not all(_run_all([_line(job, mpirun, others, erase)])) and len(others) > 1:
@@ -69,7 +69,7 @@ def clear(store: Path, hosts: Sequence[Host], job: Job, mpirun: Path) -> None:
     except Interrupted:
         pass
     finally:
-        shutil.rmtree(store, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _line(job: Job, mpirun: Path, hosts: Sequence[Host], command: Sequence[str]) -> list[str]:

@@ -35,6 +35,7 @@ from runflat.mpi_launch.injection import NodeKill
 from runflat.mpi_launch.interrupt import Interrupted
 from runflat.mpi_launch.job import Job
 from runflat.mpi_launch.launch import End, Launch
+from runflat.mpi_launch.line import Folders
 from runflat.mpi_launch.probe import answering, clear
 
 
@@ -58,9 +59,10 @@ def check_supervised(job: Job) -> None:
         )
 
 
-def store_of(kept: Path | None) -> Path:
-    """Say where each host puts its checkpoints: in a new folder that is deleted at the end, if none is to be kept."""
-    return kept or Path("/dev/shm") / f"runflat-{uuid.uuid4().hex[:12]}"
+def folders_of(kept: Path | None) -> Folders:
+    """Say where each host puts its shared memory, and its checkpoints if none are to be kept: in a new folder that is deleted at the end."""
+    memory = Path("/dev/shm") / f"runflat-{uuid.uuid4().hex[:12]}"
+    return Folders(kept or memory, memory)
 
 
 def run_supervised(
@@ -91,10 +93,10 @@ def run_supervised(
     MpiError
         If it cannot be started.
     """
-    store = store_of(kept)
+    folders = folders_of(kept)
     hosts = [] if job.hostfile is None else read_hosts(job.hostfile)
     try:
-        end = launch.run(job, kills, store)
+        end = launch.run(job, kills, folders)
         hosts = hosts or started_hosts(end.events)
         for again in range(1, relaunches + 1):
             if end.verdict.outcome != "failed":
@@ -111,13 +113,12 @@ def run_supervised(
             launch.say(
                 f"begins again ({again} of {relaunches}) {where}: {job.ranks} ranks, {job.spare_count} spares"
             )
-            last = launch.run(job, (), store, again)
+            last = launch.run(job, (), folders, again)
             end = replace(last, is_written=last.is_written and end.is_written)
             hosts = hosts or started_hosts(end.events)
         return end
     finally:
-        if kept is None:
-            clear(store, hosts, job, launch.parts.mpirun)
+        clear(folders.segments, hosts, job, launch.parts.mpirun)
 
 
 def _next(launch: Launch, job: Job, hosts: Sequence[Host]) -> tuple[Job, list[Host], str]:

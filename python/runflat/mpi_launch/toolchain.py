@@ -189,7 +189,8 @@ def check_launcher(mpirun: Path, version: str | None) -> None:
     """Refuse a launcher that is not of Open MPI 5 or later, or not of the MPI that the library is for."""
     done = _ask([str(mpirun), "--version"])
     first = next(iter((done.stdout or done.stderr).splitlines()), "")
-    match = re.search(r"\(Open MPI\) ((\d+)(?:\.\d+)*)", first)
+    # Before version 5 the launcher of Debian calls itself after its own project.
+    match = re.search(r"\((?:Open MPI|OpenRTE)\) ((\d+)(?:\.\d+)*)", first)
     if match is None:
         raise MpiError(f"{mpirun} is not the launcher of Open MPI: {first.strip() or 'no version'}")
     if int(match[2]) < LEAST_MAJOR:

@@ -246,12 +246,27 @@ def find_failures(events: Sequence[Event]) -> list[Failure]:
 def _repair(rank: int, at: float, events: Sequence[Event]) -> tuple[float | None, str]:
     """Time until the last of the others had ended the first repair after the failure."""
     for kind, name in REPAIRS.items():
-        after = [one for one in events if one.event == kind and one.rank != rank and one.t >= at]
+        ends = [one for one in events if one.event == kind]
+        # All take part in a repair: who begins after its first end is in a later one. One that the rank itself has come through
+        # was of an earlier failure.
+        own = max((one.t for one in ends if one.rank == rank and one.t <= at), default=-math.inf)
+        after = [one for one in ends if one.rank != rank and one.t >= at and _began(one) > own]
         if after:
-            # All take part in a repair: who begins after its first end is in a later one.
-            same = [one.t for one in after if one.t - (one.ms or 0) / 1e3 <= after[0].t]
+            same = [one.t for one in after if _began(one) <= after[0].t]
             return 1e3 * (max(same) - at), name
     return None, "not repaired"
+
+
+def _began(one: Event) -> float:
+    return one.t - (one.ms or 0) / 1e3
+
+
+def reduced(events: Sequence[Event]) -> list[str]:
+    """Say that ranks were not replaced, if so; the last word of each rank that told it counts."""
+    left = [one.more["ranks"] for one in events if one.event == "reduced" and "ranks" in one.more]
+    if not left:
+        return []
+    return [f"no spare was left: the job went on with {left[-1]} ranks"]
 
 
 def summary(verdict: Verdict) -> list[str]:

@@ -16,10 +16,10 @@ from runflat.mpi_launch.hosts import may_be_elsewhere, read_hosts
 from runflat.mpi_launch.injection import Injection, NodeKill, check_hosts, read_kill, read_stop
 from runflat.mpi_launch.job import Job
 from runflat.mpi_launch.launch import Launch, event_folder
-from runflat.mpi_launch.line import compose
+from runflat.mpi_launch.line import Folders, compose
 from runflat.mpi_launch.parts import Parts, find_parts
 from runflat.mpi_launch.sites import check_sites, read_sites, write_sites
-from runflat.mpi_launch.supervise import check_supervised, run_supervised, store_of
+from runflat.mpi_launch.supervise import check_supervised, folders_of, run_supervised
 
 HOST_TIMEOUT_S = 30.0
 """Of a supervised job: well above what a busy network is silent for."""
@@ -259,7 +259,7 @@ def command(
     parts = find_parts(mpirun, library, spares=job.spare_count > 0, compiles=not dry_run, say=_say)
     if dry_run:
         _print_line(
-            job, parts, _path(folder), store_of(kept) if supervise else None, sites, as_json
+            job, parts, _path(folder), folders_of(kept) if supervise else None, sites, as_json
         )
         return 0
     with event_folder(_path(folder), near=hostfile is not None or elsewhere) as place:
@@ -321,7 +321,7 @@ def _print_line(
     job: Job,
     parts: Parts,
     folder: Path | None,
-    store: Path | None,
+    folders: Folders | None,
     sites: dict[str, str] | None,
     as_json: bool,
 ) -> None:
@@ -333,7 +333,7 @@ def _print_line(
     if sites is not None and events is not None:
         events.mkdir(parents=True, exist_ok=True)
     line = compose(
-        job, parts.mpirun, parts.library, events=events, policy_library=parts.policies, store=store,
+        job, parts.mpirun, parts.library, events=events, policy_library=parts.policies, folders=folders,
         sites=None if sites is None or events is None else write_sites(events, sites),
     )  # fmt: skip
     if as_json:
