@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import click
@@ -287,12 +288,28 @@ def _check(
     job: Job, timeline: str | None, store: str | None, relaunches: int | None, *, supervise: bool
 ) -> None:
     """Refuse options that do not fit together, and a program or a folder that is not there."""
-    if timeline is not None and not Path(timeline).absolute().parent.is_dir():
-        raise MpiError(f"{timeline}: there is no folder for it; make it first")
+    if timeline is not None:
+        folder = Path(timeline).absolute().parent
+        if not folder.is_dir():
+            raise MpiError(f"{timeline}: there is no folder for it; make it first")
+        try:
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError as error:
+            raise MpiError(
+                f"{timeline}: its folder cannot be written to: {error.strerror}"
+            ) from error
     program = job.program[0]
     if job.hostfile is None and shutil.which(program) is None:
-        hint = "" if "/" in program else " (a path to one here begins with ./)"
-        raise MpiError(f"there is no program {program!r}{hint}")
+        if "/" not in program:
+            raise MpiError(f"there is no program {program!r} (a path to one here begins with ./)")
+        if Path(program).is_dir():
+            raise MpiError(f"{program!r} is a folder, not a program")
+        is_there = Path(program).exists()
+        raise MpiError(
+            f"{program!r} is not executable: chmod +x"
+            if is_there
+            else f"there is no program {program!r}"
+        )
     if supervise:
         check_supervised(job)
     elif store is not None:
