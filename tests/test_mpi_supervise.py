@@ -50,6 +50,7 @@ def test_a_lost_host_costs_the_steps_since_the_last_checkpoint(parts: Parts, hos
     assert "ranks 2-3 killed" in ended.text
     assert "begins again (1 of 3) without fakeB: 4 ranks, 0 spares" in ended.text
     again = (hosts.folder / "timeline-again-1.json").read_text()
+    assert json.loads(again)["attempt"] == 2
     version = re.search(r'"event": "restarted"[^}]*"version": (\d+)', again)
     assert version, ended
     assert 0 < int(version[1]) < STEPS

@@ -150,11 +150,17 @@ class Launch:
             self.say(sentence)
         if verdict.outcome == "recovered":
             self.say("the others came to their end")
-        timeline = self._timeline(job, attempt, verdict, noted, line)
+        timeline = self._timeline(job, attempt, verdict, noted, line, again)
         return End(verdict, noted, timeline, self._write(timeline, again))
 
     def _timeline(
-        self, job: Job, attempt: Attempt, verdict: Verdict, noted: Sequence[Event], line: Line
+        self,
+        job: Job,
+        attempt: Attempt,
+        verdict: Verdict,
+        noted: Sequence[Event],
+        line: Line,
+        again: int,
     ) -> Timeline | None:
         if self.timeline is None and not self.has_text:
             return None
@@ -162,7 +168,7 @@ class Launch:
 
         return Timeline(
             ranks=job.world_size, seconds=attempt.seconds, verdict=verdict, events=noted,
-            command=self.command, launch=str(line),
+            command=self.command, launch=str(line), attempt=again + 1,
         )  # fmt: skip
 
     def _write(self, timeline: Timeline | None, again: int) -> bool:

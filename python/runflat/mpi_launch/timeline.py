@@ -1,7 +1,8 @@
 """Writes down what happened in a run: all events as one JSON object, in a file or on stdout, and as a page.
 
-The object has `version`, `ranks` (processes of the world), `outcome`, `status`, `reasons`, `command`, `launch` (mpirun's line), `begun`
-(seconds since the epoch that the page counts from) and `events`, by time, each as the process wrote it (`events`).
+The object has `version`, `attempt` (1, or more of a job that has begun again), `ranks` (processes of the world), `outcome`, `status`,
+`reasons`, `command`, `launch` (mpirun's line), `begun` (seconds since the epoch that the page counts from) and `events`, by time, each as
+the process wrote it (`events`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from runflat import __version__, _core
 from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.events import Event
-from runflat.mpi_launch.verdict import Failure, Verdict, milliseconds, named, span, summary
+from runflat.mpi_launch.verdict import Failure, Verdict, milliseconds, named, reduced, span, summary
 from runflat.report.mpi_timeline_model import TimelineEvent, TimelineFailure, TimelineReport
 from runflat.report.mpi_timeline_page import render_timeline
 from runflat.report.tables import NONE
@@ -38,6 +39,8 @@ class Timeline:
         Of all processes and the launcher, by time.
     command, launch : str
         What was typed, and mpirun's line.
+    attempt : int
+        From 1 on.
     """
 
     ranks: int
@@ -46,6 +49,7 @@ class Timeline:
     events: Sequence[Event]
     command: str
     launch: str
+    attempt: int = 1
 
     def write(self, path: Path) -> list[Path]:
         """Write the JSON, and if the name ends in `.html` the page, the JSON beside it; give the files.
@@ -75,6 +79,7 @@ class Timeline:
         """Give the values of the JSON file."""
         return {
             "version": __version__,
+            "attempt": self.attempt,
             "ranks": self.ranks,
             "outcome": self.verdict.outcome,
             "status": self.verdict.status,
@@ -90,7 +95,12 @@ class Timeline:
         begun = self.verdict.begun
         return TimelineReport(
             title=self.command,
-            answers=[ANSWERS[self.verdict.outcome], *self.verdict.reasons, *summary(self.verdict)],
+            answers=[
+                ANSWERS[self.verdict.outcome],
+                *self.verdict.reasons,
+                *summary(self.verdict),
+                *reduced(self.events),
+            ],
             facts=[
                 ("processes", f"{self.ranks:,}"),
                 ("failed", _failed([one.rank for one in self.verdict.failures])),
