@@ -29,7 +29,7 @@ def test_all_ranks_of_a_host_die_and_its_daemon_lives(
     del hosts  # skips where there can be none
     cell = matrix.draw(8, "node", phase, Random(f"3 node {phase}"))
     ended, wrong = matrix.run_cell(parts, cell)
-    assert not wrong, (cell, ended.text)
+    assert not wrong, f"{cell}\n{ended.text}\n{ended.told}"
     assert len(ended.ranks("killed")) >= 3
 
 

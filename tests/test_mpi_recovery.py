@@ -42,7 +42,7 @@ CELLS = [
 def test_every_rank_is_back_with_its_data(parts: Parts, who: str, phase: str) -> None:
     cell = matrix.draw(4, who, phase, Random(f"1 {who} {phase} 0"))
     ended, wrong = matrix.run_cell(parts, cell)
-    assert not wrong, (cell, ended.text)
+    assert not wrong, f"{cell}\n{ended.text}\n{ended.told}"
     assert ended.ranks("killed"), "nobody died"
 
 

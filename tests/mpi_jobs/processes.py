@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import time
 from pathlib import Path
+
+FRAME = re.compile(r"#\d+\s+(?:0x[0-9a-f]+ in )?(?P<function>\S+)")
+"""A frame as gdb prints it."""
 
 
 def is_alive(pid: int) -> bool:
@@ -43,13 +47,18 @@ def processes_with(variable: str) -> list[int]:
 
 
 def stacks_of(pids: list[int]) -> str:
-    """Tell where processes are that hang, by gdb if it is installed."""
+    """Tell where processes are that hang, by gdb if it is installed: the functions of each thread, the innermost first."""
     if not shutil.which("gdb"):
         return ""
     found = []
     for pid in pids:
-        line = ["gdb", "-batch", "-p", str(pid), "-ex", "thread apply all bt 16"]
+        line = ["gdb", "-batch", "-p", str(pid), "-ex", "thread apply all bt 24"]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
-        frames = [one for one in done.stdout.splitlines() if one.startswith(("#", "Thread"))]
-        found.append("\n".join([f"process {pid}:", *frames]))
+        threads: list[list[str]] = []
+        for one in done.stdout.splitlines():
+            if one.startswith("Thread"):
+                threads.append([])
+            elif threads and (frame := FRAME.match(one)):
+                threads[-1].append(frame["function"])
+        found.extend(f"process {pid}: {' < '.join(frames)}" for frames in threads)
     return "\n".join(found)
