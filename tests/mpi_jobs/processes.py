@@ -46,6 +46,16 @@ def processes_with(variable: str) -> list[int]:
     return [pid for pid in found if is_alive(pid)]
 
 
+def _rank_of(pid: int) -> str:
+    """Tell which rank of the world a process is; mpirun is none."""
+    with contextlib.suppress(OSError):
+        for word in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+            name, _, rank = word.decode(errors="replace").partition("=")
+            if name == "OMPI_COMM_WORLD_RANK":
+                return f" (rank {rank})"
+    return ""
+
+
 def stacks_of(pids: list[int]) -> str:
     """Tell where processes are that hang, by gdb if it is installed: the functions of each thread, the innermost first."""
     if not shutil.which("gdb"):
@@ -60,5 +70,5 @@ def stacks_of(pids: list[int]) -> str:
                 threads.append([])
             elif threads and (frame := FRAME.match(one)):
                 threads[-1].append(frame["function"])
-        found.extend(f"process {pid}: {' < '.join(frames)}" for frames in threads)
+        found.extend(f"process {pid}{_rank_of(pid)}: {' < '.join(frames)}" for frames in threads)
     return "\n".join(found)
