@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from random import Random
 
@@ -31,6 +32,21 @@ def test_all_ranks_of_a_host_die_and_its_daemon_lives(
     ended, wrong = matrix.run_cell(parts, cell)
     assert not wrong, f"{cell}\n{ended.text}\n{ended.told}"
     assert len(ended.ranks("killed")) >= 3
+
+
+@pytest.mark.parametrize("what", ["create", "allocate", "dynamic"])
+def test_nobody_waits_for_the_memory_of_a_window_whose_first_process_has_died(
+    parts: Parts, hosts: Hosts, what: str
+) -> None:
+    two = make_hosts(hosts.folder / "two", count=2, slots=2)
+    program = [str(parts.program("tests/leader.c")), what]
+    limit = {"RUNFLAT_STEP_LIMIT_S": "10"}
+    ended = run_job(parts, 4, program, environment=limit, limit_s=30, options=two.options)
+    told = sorted(re.findall(r"rank \d: .*\n", ended.text))
+    asked = {1: "had it", 2: "asked", 3: "asked"}
+    assert told == [f"rank {rank}: {asked[rank]}, failed, 3 are left\n" for rank in asked], ended.text
+    assert ended.ranks("finalized") == {1, 2, 3}, ended.text
+    assert not ended.crash_words
 
 
 def test_the_last_hosts_of_the_file_are_spares(parts: Parts, hosts: Hosts) -> None:

@@ -28,6 +28,7 @@ struct fiber {
     ucontext_t own, back;
     pthread_t thread;
     bool threaded, is_helper;
+    int depth;               /* of callbacks, where it was resumed */
     _Atomic double deadline; /* 0: none yet */
     atomic_bool interrupted, ended;
     void *sanitizer; /* its fake stack, and the stack to go back to */
@@ -35,8 +36,9 @@ struct fiber {
     size_t back_size;
 };
 
-/* The one that this thread is in. */
+/* The one that this thread is in, and how many callbacks, one inside the other. */
 static __thread struct fiber *running;
+static __thread int depth;
 
 /* A process in MPI_Init, which there waits for the one that has spawned it. */
 static struct fiber beginner = {.threaded = true};
@@ -106,10 +108,20 @@ void give_way(struct fiber *self)
     tell_arrived(self->sanitizer, &self->back_stack, &self->back_size);
 }
 
-/* Called by MPI when it makes progress. */
+void begin_callback(void)
+{
+    depth++;
+}
+
+void end_callback(void)
+{
+    depth--;
+}
+
+/* Called by MPI when it makes progress. One that is left in the midst of a callback would have its locks for ever. */
 static int look(void)
 {
-    if (running && !running->threaded)
+    if (running && !running->threaded && running->depth == depth)
         give_way(running);
     return 0;
 }
@@ -215,6 +227,7 @@ static void run(struct fiber *fiber)
     void *sanitizer = NULL;
     struct fiber *before = running;
     running = fiber;
+    fiber->depth = depth;
     tell_leaving(&sanitizer, fiber->stack + GUARD, STACK);
     swapcontext(&fiber->back, &fiber->own);
     tell_arrived(sanitizer, NULL, NULL);

@@ -35,6 +35,10 @@ bool is_any_alive(void);
 /* Leaves one that has not ended where it is, for ever, with what it uses. */
 void leave_fiber(struct fiber *fiber);
 
+/* Around what the library does where MPI calls it back in the midst of its waits: there no fiber gives way. */
+void begin_callback(void);
+void end_callback(void);
+
 /* For what waits inside a fiber: the one that gives way here, NULL if there is none; its time is up so many seconds from now; gives
  * way once; whether it may go on waiting. */
 struct fiber *fiber_here(void);

@@ -1,5 +1,6 @@
 #include "modes/range.h"
 
+#include "jobs/fiber.h"
 #include "requests/requests.h"
 #include "spares/spares.h"
 #include "state.h"
@@ -157,20 +158,27 @@ void interrupt_if_hit(MPI_Comm comm, enum range range)
 
 static bool registered;
 
-/* Called by MPI, maybe by several threads; how many events it has found, which are none of MPI's. */
-static int look(void)
+static void look_at_times(void)
 {
     static atomic_uint turns;
     static atomic_flag looking = ATOMIC_FLAG_INIT;
-    if (atomic_load_explicit(&works, memory_order_relaxed) > 0 && !telling)
-        advance_works();
     if (atomic_fetch_add_explicit(&turns, 1, memory_order_relaxed) % TURNS != 0 ||
         atomic_flag_test_and_set(&looking))
-        return 0;
+        return;
     if (atomic_load(&ranged_count) > 0)
         look_for_failures();
     look_at_ballots();
     atomic_flag_clear(&looking);
+}
+
+/* Called by MPI, maybe by several threads; how many events it has found, which are none of MPI's. */
+static int look(void)
+{
+    begin_callback();
+    if (atomic_load_explicit(&works, memory_order_relaxed) > 0 && !telling)
+        advance_works();
+    look_at_times();
+    end_callback();
     return 0;
 }
 
