@@ -5,7 +5,7 @@
  * window or file. Some are of one host, where nobody may have failed: a process whose call fails revokes them, or those that are still
  * inside would wait for it there (3 of some 85 jobs of 8 ranks on a busy machine that lost a host's ranks while they made windows; 3 more
  * waited in MPI_Finalize, to free windows that they alone had). On several hosts a window reads from the memory of its first process at the
- * end, and waits for ever if that has just died (4 of 541 such jobs). What reads and writes data of the program is not protected. */
+ * end, and waits for ever if that has just died (4 of 551 such jobs). What reads and writes data of the program is not protected. */
 #include "guards/activation.h"
 #include "guards/deaths.h"
 #include "guards/lasting.h"
