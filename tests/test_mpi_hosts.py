@@ -44,7 +44,9 @@ def test_nobody_waits_for_the_memory_of_a_window_whose_first_process_has_died(
     ended = run_job(parts, 4, program, environment=limit, limit_s=30, options=two.options)
     told = sorted(re.findall(r"rank \d: .*\n", ended.text))
     asked = {1: "had it", 2: "asked", 3: "asked"}
-    assert told == [f"rank {rank}: {asked[rank]}, failed, 3 are left\n" for rank in asked], ended.text
+    assert told == [f"rank {rank}: {asked[rank]}, failed, 3 are left\n" for rank in asked], (
+        ended.text
+    )
     assert ended.ranks("finalized") == {1, 2, 3}, ended.text
     assert not ended.crash_words
 

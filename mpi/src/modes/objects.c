@@ -5,7 +5,7 @@
  * window or file. Some are of one host, where nobody may have failed: a process whose call fails revokes them, or those that are still
  * inside would wait for it there (3 of some 85 jobs of 8 ranks on a busy machine that lost a host's ranks while they made windows; 3 more
  * waited in MPI_Finalize, to free windows that they alone had). On several hosts a window reads from the memory of its first process at the
- * end, and waits for ever if that has just died (4 of 551 such jobs). What reads and writes data of the program is not protected. */
+ * end, and waits for ever if that has just died (4 of 549 such jobs). What reads and writes data of the program is not protected. */
 #include "guards/activation.h"
 #include "guards/deaths.h"
 #include "guards/lasting.h"
@@ -183,8 +183,9 @@ static void look_up_inside(void *lookup)
     own->found = look_up(own->module, own->peer);
 }
 
-/* The same: it reads from the memory of another process, and never ends if that dies meanwhile. So it is made beside the call, and left when
- * a failure is known and others have had time to answer; an answer that comes after all is written where nobody looks. */
+/* Stands before Open MPI's own function of the name, which reads from the memory of another process and never ends if that dies meanwhile.
+ * Inside of a call that makes a window it is made in a fiber, and left when a failure is known and others have had time to answer; an answer
+ * that comes after all is written where nobody looks. */
 EXPORTED void *ompi_osc_rdma_peer_lookup(void *module, int peer)
 {
     struct making *making = being_made;
