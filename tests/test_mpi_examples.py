@@ -102,6 +102,21 @@ def test_who_moves_to_a_rank_whose_data_is_lost_begins_it_anew(parts: Parts) -> 
     assert told == ["3.1415927"] * 6, ended.text
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["02_spares.c", "03_overlap.c", "06_background.c", "08_grid.c"],
+    ids=lambda name: name[:2],
+)
+def test_a_spare_that_is_left_alone_does_not_begin_the_work_anew(parts: Parts, name: str) -> None:
+    """Both ranks die, so it wakes in a job of one rank; what it computed would be the answer to another question."""
+    program = [str(parts.program(f"examples/{name}")), "400"]
+    ended = run_job(parts, 3, program, spares=1, kill="0@0.2,1@0.2")
+    assert ended.ranks("killed") == {0, 1}
+    assert ended.ranks("took_over") == {2}, ended.text
+    assert ended.ranks("aborted") == {2}, ended.text
+    assert not re.search("largest error|pi is", ended.text)
+
+
 # Of six processes the first three are in the library, and rank 2 is the one that they wait for.
 @pytest.mark.parametrize(
     ("range_", "victim", "word"),

@@ -88,8 +88,11 @@ int main(int argc, char **argv)
         int rank, size;
         int64_t step = 0;
         RF_Protect(0, cells, sizeof cells);
-        int code = RF_Restore(comm, &step);
-        for (;;) {
+        while (comm != MPI_COMM_NULL) {
+            /* Here, so that a spare that wakes when others have none any more sees it, too. */
+            if (RF_Shape() == RF_SMALLER)
+                MPI_Abort(MPI_COMM_WORLD, 4); /* a rod that lacks a part is of no use */
+            int code = RF_Restore(comm, &step);
             if (code == RF_ERR_NO_CHECKPOINT || code == RF_ERR_DATA_LOST) {
                 MPI_Comm_rank(comm, &rank);
                 for (int at = 0; at < CELLS; at++)
@@ -119,12 +122,7 @@ int main(int argc, char **argv)
             }
             if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
                 MPI_Abort(MPI_COMM_WORLD, 3);
-            if (comm == MPI_COMM_NULL)
-                break; /* its rank had moved on, and it was a spare to the end */
-            if (RF_Shape() == RF_SMALLER)
-                MPI_Abort(MPI_COMM_WORLD, 4); /* a rod that lacks a part is of no use */
-            code = RF_Restore(comm, &step);
-        }
+        } /* and MPI_COMM_NULL after a repair: its rank had moved on, and it was a spare to the end */
     }
     MPI_Finalize();
     return 0;

@@ -34,8 +34,9 @@ program heat
   if (comm /= MPI_COMM_NULL) then
     code = RF_Protect(0, c_loc(cell), c_sizeof(cell))
     step = 0
-    code = RF_Restore(comm, step)
     do
+      if (RF_Shape() == RF_SMALLER) call MPI_Abort(MPI_COMM_WORLD, 4, ierr) ! a rod that lacks a part is of no use
+      code = RF_Restore(comm, step)
       if (code == RF_ERR_NO_CHECKPOINT .or. code == RF_ERR_DATA_LOST) then
         call MPI_Comm_rank(comm, rank, ierr)
         do at = 1, CELLS
@@ -61,8 +62,6 @@ program heat
       if (RF_Repair(comm) /= MPI_SUCCESS) call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
       rank = -1
       if (comm == MPI_COMM_NULL) exit ! its rank had moved on, and it was a spare to the end
-      if (RF_Shape() == RF_SMALLER) call MPI_Abort(MPI_COMM_WORLD, 4, ierr) ! a rod that lacks a part is of no use
-      code = RF_Restore(comm, step)
     end do
     if (rank == 0) print '(i0,a,i0,a,es8.1)', size, ' ranks, ', steps, ' steps, largest error ', largest
   end if

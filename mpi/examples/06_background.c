@@ -92,8 +92,10 @@ int main(int argc, char **argv)
         int rank, size;
         int64_t step = 0;
         RF_Protect(0, &own, sizeof own);
-        int code = RF_Restore(comm, &step);
-        for (;;) {
+        while (comm != MPI_COMM_NULL) {
+            if (RF_Shape() == RF_SMALLER)
+                MPI_Abort(MPI_COMM_WORLD, 4); /* a ring that lacks a part is of no use */
+            int code = RF_Restore(comm, &step);
             if (code == RF_ERR_NO_CHECKPOINT || code == RF_ERR_DATA_LOST) {
                 MPI_Comm_rank(comm, &rank);
                 first_values(rank);
@@ -118,11 +120,6 @@ int main(int argc, char **argv)
             if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
                 MPI_Abort(MPI_COMM_WORLD, 3);
             MPI_Wait(&kept, MPI_STATUS_IGNORE); /* the repair has ended it */
-            if (comm == MPI_COMM_NULL)
-                break; /* its rank had moved on, and it was a spare to the end */
-            if (RF_Shape() == RF_SMALLER)
-                MPI_Abort(MPI_COMM_WORLD, 4); /* a rod that lacks a part is of no use */
-            code = RF_Restore(comm, &step);
         }
     }
     MPI_Finalize();

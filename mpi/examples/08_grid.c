@@ -132,6 +132,8 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     long *part = NULL;
     while (comm != MPI_COMM_NULL) {
+        if (RF_Shape() == RF_SMALLER)
+            MPI_Abort(MPI_COMM_WORLD, 4); /* a matrix that lacks a part is of no use */
         int code = make_grid(comm, &grid);
         if (code == MPI_SUCCESS) {
             if (!part)
@@ -153,8 +155,6 @@ int main(int argc, char **argv)
         free_grid(&grid);
         if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
             MPI_Abort(MPI_COMM_WORLD, 3);
-        if (comm != MPI_COMM_NULL && RF_Shape() == RF_SMALLER)
-            MPI_Abort(MPI_COMM_WORLD, 4); /* a matrix that lacks a part is of no use */
     }
     free_grid(&grid);
     free(part);
