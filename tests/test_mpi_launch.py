@@ -150,6 +150,7 @@ def test_more_ranks_than_cores_are_oversubscribed(tmp_path: Path) -> None:
         (["-n", "2", "--kill", "1@-1", "true"], "RANK@SECONDS"),
         (["-n", "2", "--stop", "node:a@1", "true"], "RANK@SECONDS"),
         (["-n", "2", "--kill", f"node:{os.uname().nodename}@1", "true"], "mpirun runs on that host"),
+        (["-n", "6", "--shape", "4xx", "true"], "a shape is written as 24x24x24, x first; got '4xx'"),
         (["-n", "6", "--shape", "4x3", "true"], "--shape 4x3 needs --alloc, which says where spares are, as 2D(1,1)"),
         (["-n", "6", "--alloc", "2D(1,1)", "true"], "--alloc 2D(1,1) needs --shape"),
         (["-n", "2", "--relaunches", "2", "true"], "add --supervise"),

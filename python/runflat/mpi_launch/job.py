@@ -126,6 +126,7 @@ class Job:
         if self.shape is not None and self.allocation is not None:
             return self._spares_of_the_grid(self.shape, self.allocation)
         if self.shape is not None:
+            read_shape(self.shape)
             raise MpiError(
                 f"--shape {self.shape} needs --alloc, which says where spares are, as 2D(1,1)"
             )
