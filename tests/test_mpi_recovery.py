@@ -177,7 +177,7 @@ def test_spares_take_over_when_no_rank_is_left(parts: Parts, spares: int) -> Non
 
 
 def test_a_stopped_process_is_fenced(parts: Parts) -> None:
-    """Within 1.5 s at 4 ranks; on a busy machine the best of three jobs, of which each fences."""
+    """Within 1.5 s at 4 ranks; a busy machine may be late twice, but each job fences."""
     program = [str(parts.program("examples/02_spares.c")), "150"]
     took: list[float] = []
     while not took or (took[-1] >= 1.5 and len(took) < 3):
