@@ -122,7 +122,7 @@ int main(int argc, char **argv)
             }
             if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS)
                 MPI_Abort(MPI_COMM_WORLD, 3);
-            /* MPI_COMM_NULL now: its rank had moved on, and it was a spare to the end. */
+            /* Where it is MPI_COMM_NULL now: its rank had moved on, and it was a spare to the end. */
         }
     }
     MPI_Finalize();
