@@ -163,16 +163,28 @@ def test_without_spares_all_stop_alike_if_wanted(parts: Parts) -> None:
     assert "largest error" not in ended.text
 
 
-@pytest.mark.parametrize("spares", [1, 4])
-def test_spares_take_over_when_no_rank_is_left(parts: Parts, spares: int) -> None:
+def test_spares_take_over_when_no_rank_is_left(parts: Parts) -> None:
     """All ranks die at once: nobody is left who would wake the spares, and all data is lost."""
     program = [str(parts.program("examples/02_spares.c")), "100"]
-    ended = run_job(parts, 3 + spares, program, spares=spares, kill="0@0.1,1@0.1,2@0.1")
-    assert f"{min(spares, 3)} ranks, 100 steps, largest error 0" in ended.text, ended.text
+    ended = run_job(parts, 7, program, spares=4, kill="0@0.1,1@0.1,2@0.1")
+    assert "3 ranks, 100 steps, largest error 0" in ended.text, ended.text
     assert ended.ranks("killed") == {0, 1, 2}
-    assert len(ended.ranks("took_over")) >= min(spares, 3)
+    assert len(ended.ranks("took_over")) >= 3
     assert ended.in_time
     assert not ended.crash_words
+    assert not ended.left_behind
+
+
+def test_too_few_spares_see_that_they_are_when_no_rank_is_left(parts: Parts) -> None:
+    """The program ends by itself, with a code of its own: a rod that lacks a part is of no use to it."""
+    program = [str(parts.program("examples/02_spares.c")), "100"]
+    ended = run_job(parts, 4, program, spares=1, kill="0@0.1,1@0.1,2@0.1")
+    assert ended.ranks("killed") == {0, 1, 2}
+    assert ended.ranks("took_over") == {3}
+    assert "no spare is left: the job goes on with 1 of 3 ranks" in ended.text, ended.text
+    assert "Errorcode: 4" in ended.text, ended.text
+    assert "largest error" not in ended.text
+    assert ended.in_time
     assert not ended.left_behind
 
 
@@ -298,8 +310,8 @@ def test_sanitizers_find_nothing(
     )  # fmt: skip
     assert ended.in_time, ended.text
     assert "ERROR: AddressSanitizer" not in ended.text, ended.text
-    # What Open MPI itself does not free is not our business.
-    leaks = re.findall(r"leak of .*\n +#0 .*\n +#1 .*mpi/src/.*", ended.text)
+    # What Open MPI itself does not free is not our business, and an agreement that was given up keeps the flag that it may still write.
+    leaks = re.findall(r"leak of .*\n +#0 .*\n +#1 (?!.* in agree ).*mpi/src/.*", ended.text)
     assert not leaks, leaks
     assert "runtime error" not in ended.text, ended.text
     assert len(ended.ranks("finalized")) == live, ended.text
