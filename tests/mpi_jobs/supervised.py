@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from threading import Timer
 
 from command import finish
 from command import program as runflat
@@ -12,10 +13,13 @@ from command import program as runflat
 from .hosts import Hosts
 from .job import Ended
 from .parts import Parts
-from .processes import processes_with
+from .processes import processes_with, stacks_of
 
 LIMIT_S = 150
 """For all attempts of a job together, well above what they take."""
+
+SLOW_S = 75
+"""A job that takes longer hangs, as good as always: where its processes are is looked up while they are there."""
 
 
 def run_supervised(
@@ -47,17 +51,25 @@ def run_supervised(
         *named, "--mpirun-option", settings, "--limit", str(LIMIT_S), *killing,
         "--supervise", *(["--store", hosts.store] if kept else []), "--timeline", timeline, *words, started, str(steps), *own,
     )  # fmt: skip
-    answer = finish(
-        [*hosts.within, *line],
-        env={
-            "RUNFLAT_MARK": str(hosts.folder),
-            "RUNFLAT_POLICY_LIBRARY": str(parts.policy),
-            **(hosts.allocation() if allocated else {}),
-        },
-        timeout=2 * LIMIT_S,
-    )
+    mark = f"RUNFLAT_MARK={hosts.folder}"
+    stacks: list[str] = []
+    look = Timer(SLOW_S, lambda: stacks.append(stacks_of(processes_with(mark))))
+    look.start()
+    try:
+        answer = finish(
+            [*hosts.within, *line],
+            env={
+                "RUNFLAT_MARK": str(hosts.folder),
+                "RUNFLAT_POLICY_LIBRARY": str(parts.policy),
+                **(hosts.allocation() if allocated else {}),
+            },
+            timeout=2 * LIMIT_S,
+        )
+    finally:
+        look.cancel()
+        look.join()
     return Ended(
-        answer.out + answer.err,
+        "\n".join([answer.out + answer.err, *stacks]),
         answer.status,
         answer.status != TIMED_OUT,
         time.monotonic() - begin,
@@ -69,7 +81,7 @@ def run_supervised(
             ),
             key=lambda event: event["t"],
         ),
-        processes_with(f"RUNFLAT_MARK={hosts.folder}"),
+        processes_with(mark),
     )
 
 
