@@ -34,8 +34,11 @@ def test_agreements_of_a_program_come_after_earlier_uniform_calls(
     assert len(told) == 4, ended.text
 
 
+RF_ERR_NO_SPARE = -101
 RF_ERR_ARGUMENT = -105
 MPI_ERR_ARG = 13
+MPI_ERR_OTHER = 16
+MPI_ERR_INFO_VALUE = 33
 
 
 @pytest.mark.parametrize("parity", ["", "3"])
@@ -57,6 +60,37 @@ def test_other_memory_than_at_the_checkpoint_is_an_error_at_all_ranks(parts: Par
     assert "name the same" in ended.text
     assert ended.ranks("killed") == {1}
     assert len([one for one in ended.events if one["event"] == "repaired"]) <= 5
+
+
+def test_who_takes_over_may_name_the_same_memory_in_another_order(parts: Parts) -> None:
+    program = [str(parts.program("tests/misuse.c")), "reordered"]
+    ended = run_job(parts, 5, program, spares=1, kill="1@checkpoint+0.05")
+    assert ended.text.count(": code 0\n") == 4, ended.text
+    assert ended.ranks("killed") == {1}
+    assert ended.ranks("took_over") == {4}
+
+
+@pytest.mark.parametrize("who", ["late", "store"])
+def test_a_job_that_stops_for_want_of_spares_ends_properly(parts: Parts, who: str) -> None:
+    """In RF_Init, and in RF_Repair: all that live are told, and MPI_Finalize repairs nothing any more."""
+    ended = run_job(
+        parts, 4, [str(parts.program("tests/misuse.c")), who], spares=1, kill="1@0.1,2@0.2",
+        environment={"RUNFLAT_ON_EXHAUSTED": "stop"},
+    )  # fmt: skip
+    assert ended.ranks("killed") == {1, 2}
+    told = re.findall(rf"(?:process|rank) \d: code {RF_ERR_NO_SPARE}\b", ended.text)
+    assert len(told) == 2, ended.text
+    assert ended.text.count("no spare is left: the job stops") == 1, ended.text
+    assert ended.ranks("finalized") == {0, 3}, ended.text
+    assert not ended.crash_words
+
+
+def test_a_mode_that_one_process_has_wrong_is_an_error_at_all(parts: Parts) -> None:
+    ended = run_job(parts, 3, [str(parts.program("tests/misuse.c")), "info"])
+    told = dict(re.findall(r"rank (\d): codes ([\d ]*), nothing made 1", ended.text))
+    there, elsewhere = " ".join(4 * [str(MPI_ERR_INFO_VALUE)]), " ".join(4 * [str(MPI_ERR_OTHER)])
+    assert told == {"0": there, "1": elsewhere, "2": elsewhere}, ended.text
+    assert ended.ranks("finalized") == {0, 1, 2}
 
 
 def test_files_that_have_no_place_are_an_error_at_all_ranks(parts: Parts, tmp_path: Path) -> None:

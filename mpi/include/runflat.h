@@ -4,12 +4,14 @@
  *
  *     MPI_Init(&argc, &argv);
  *     MPI_Comm comm;
- *     RF_Init(RF_SPARES_FROM_LAUNCH, &comm);          // spares sleep in here until they are needed
+ *     int code = RF_Init(RF_SPARES_FROM_LAUNCH, &comm);   // spares sleep in here until they are needed
+ *     if (code != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
  *     if (comm != MPI_COMM_NULL) {
  *         RF_Protect(0, field, bytes);
  *         int64_t step = 0;
- *         int code = RF_Restore(comm, &step);         // a spare that took over gets the data of its rank
  *         for (;;) {
+ *             if (RF_Shape() == RF_SMALLER) ...       // spares ran out: with other ranks, other data
+ *             code = RF_Restore(comm, &step);         // a spare that took over gets the data of its rank
  *             if (code == RF_ERR_NO_CHECKPOINT || code == RF_ERR_DATA_LOST) {
  *                 first_values(comm, field);
  *                 code = RF_Checkpoint(comm, step = 0);
@@ -22,8 +24,6 @@
  *             if (code == MPI_SUCCESS) break;
  *             if (!RF_Is_failure(comm, code) || RF_Repair(&comm) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
  *             if (comm == MPI_COMM_NULL) break;       // its rank had moved on, and it was a spare to the end
- *             if (RF_Shape() == RF_SMALLER) ...       // spares ran out: with other ranks, other data
- *             code = RF_Restore(comm, &step);
  *         }
  *     }
  *     MPI_Finalize();
@@ -90,7 +90,8 @@ enum {
  *               communicator, or at the end of the job, with MPI_COMM_NULL.
  *
  * MPI_SUCCESS; RF_ERR_ARGUMENT if there are not more processes than spares, or what the launch says does not fit;
- * RF_ERR_ARGUMENT outside of MPI_Init and MPI_Finalize, or if there is a job already (comm stays as it is); RF_ERR_UNPROTECTED. */
+ * RF_ERR_ARGUMENT outside of MPI_Init and MPI_Finalize, or if there is a job already (comm stays as it is); RF_ERR_UNPROTECTED;
+ * RF_ERR_NO_SPARE at ranks and sleeping spares alike, if the job is to stop when spares run out and they have. */
 RF_API int RF_Init(int spares, MPI_Comm *comm);
 
 /* Makes the communicator whole again after a failure: every rank in its place, failed ones replaced by spares. All live ranks
@@ -134,12 +135,13 @@ RF_API int RF_Refill(MPI_Comm *comm);
 /* How many spares are left. */
 RF_API int RF_Spares(void);
 
-/* RF_SAME_SIZE or RF_SMALLER: what the last repair made of the communicator. In a smaller one RF_Restore brings back the data of each
+/* RF_SAME_SIZE or RF_SMALLER: what RF_Init, which may have woken a spare, or the last repair made of the communicator: ask before each
+ * RF_Restore. In a smaller one RF_Restore brings back the data of each
  * rank that is left; those of the others are gone, so a program whose result needs them stops, or shares out its work anew. */
 RF_API int RF_Shape(void);
 
-/* Names memory that belongs to the rank: what RF_Checkpoint keeps and RF_Restore brings back. All ranks name the same ids;
- * sizes may differ between ranks. A rank that moves or takes over names its own memory before RF_Restore.
+/* Names memory that belongs to the rank: what RF_Checkpoint keeps and RF_Restore brings back. All ranks name the same ids,
+ * in any order; sizes may differ between ranks. A rank that moves or takes over names its own memory before RF_Restore.
  *
  * [in] id      any number; naming it again replaces the memory
  * [in] memory  the caller's, until it is named again or MPI_Finalize

@@ -36,6 +36,26 @@
 struct state rf = {.world = MPI_COMM_NULL};
 atomic_int attention;
 
+static void *kept_or_end(void *table, size_t count, size_t size)
+{
+    if (!table) {
+        say("there is no memory for a table of %zu entries of %zu bytes; this process ends", count,
+            size);
+        end_as_failure();
+    }
+    return table;
+}
+
+void *new_table(size_t count, size_t size)
+{
+    return kept_or_end(calloc(count ? count : 1, size), count, size);
+}
+
+void *longer_table(void *table, size_t count, size_t size)
+{
+    return kept_or_end(reallocarray(table, count, size), count, size);
+}
+
 #define PLACED "4096"
 
 /* Of Open MPI, with fault tolerance. */
@@ -80,7 +100,7 @@ static bool exchange_places(void)
 {
     struct place own = place_here();
     site_here(&own, own.site);
-    rf.place = calloc((size_t)rf.size, sizeof own);
+    rf.place = new_table((size_t)rf.size, sizeof own);
     return PMPI_Allgather(&own, sizeof own, MPI_BYTE, rf.place, sizeof own, MPI_BYTE, rf.world) ==
            MPI_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include <mpi-ext.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -67,6 +68,13 @@ double wall_s(void);
 
 /* A word to the user on stderr, in one piece: "runflat: [rank 3] ...". */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Room for what this process notes of its job, all 0. Where there is none the process ends, which the others repair: without its notes
+ * it would be of no use to them. */
+void *new_table(size_t count, size_t size);
+
+/* The same for more: what was there stays, what is new has any value. */
+void *longer_table(void *table, size_t count, size_t size);
 
 /* The class of an error code. */
 static inline int error_class(int code)

@@ -8,7 +8,10 @@
  *     misuse abort         rank 0 aborts, and does not look after the others, which wait
  *     misuse exit|_exit    rank 0 ends with a status and without MPI_Finalize
  *     misuse exit-open-mpi the same, where Open MPI gives up
- *     misuse calls         calls at a wrong moment or on a wrong communicator */
+ *     misuse calls         calls at a wrong moment or on a wrong communicator
+ *     misuse late          RF_Init when others have been dead for a while
+ *     misuse reordered     who takes over protects the same in another order
+ *     misuse info          one process gives a mode that there is none of, in calls that make something */
 #include <mpi.h>
 #include <runflat.h>
 #include <signal.h>
@@ -23,11 +26,10 @@ void ompi_rte_abort(int status, char *why, ...);
 
 static char field[200];
 
-/* The first code that is no failure, in the loop of runflat.h. */
+/* The first code that is no failure, in the loop of runflat.h, once the memory is protected. */
 static int run(MPI_Comm *comm, bool protects_other)
 {
     int64_t step = 0;
-    RF_Protect(0, field, 100);
     int code = RF_Restore(*comm, &step);
     for (;;) {
         if (code == RF_ERR_NO_CHECKPOINT)
@@ -38,18 +40,56 @@ static int run(MPI_Comm *comm, bool protects_other)
             if (code == MPI_SUCCESS)
                 code = RF_Checkpoint(*comm, step + 1);
         }
-        if (code == MPI_SUCCESS || !RF_Is_failure(*comm, code) || RF_Repair(comm) != MPI_SUCCESS)
+        if (code == MPI_SUCCESS || !RF_Is_failure(*comm, code))
             return code;
-        RF_Protect(0, field, protects_other ? 200 : 100);
+        code = RF_Repair(comm);
+        if (code != MPI_SUCCESS)
+            return code;
+        if (protects_other)
+            RF_Protect(0, field, 200);
         code = RF_Restore(*comm, &step);
     }
+}
+
+/* Who is a spare at first names them the other way round. */
+static void protect_two(bool other_way_round)
+{
+    static char more[50];
+    RF_Protect(other_way_round, other_way_round ? more : field, other_way_round ? 50 : 100);
+    RF_Protect(!other_way_round, other_way_round ? field : more, other_way_round ? 100 : 50);
+}
+
+static void differ_in_info(MPI_Comm comm, int rank)
+{
+    MPI_Info info;
+    MPI_Comm copy;
+    MPI_Win window;
+    MPI_File file;
+    MPI_Request request;
+    int64_t memory = 0;
+    int codes[4];
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpix_error_range", rank == 0 ? "bogus" : "group");
+    codes[0] = MPI_Comm_dup_with_info(comm, info, &copy);
+    codes[1] = MPI_Win_create(&memory, sizeof memory, 1, info, comm, &window);
+    codes[2] = MPI_File_open(comm, "/dev/null", MPI_MODE_RDONLY, info, &file);
+    codes[3] = MPI_Comm_idup_with_info(comm, info, &copy, &request);
+    if (codes[3] == MPI_SUCCESS)
+        codes[3] = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    printf("rank %d: codes", rank);
+    for (int at = 0; at < 4; at++) {
+        MPI_Error_class(codes[at], &codes[at]);
+        printf(" %d", codes[at]);
+    }
+    printf(", nothing made %d\n",
+           copy == MPI_COMM_NULL && window == MPI_WIN_NULL && file == MPI_FILE_NULL);
+    MPI_Info_free(&info);
 }
 
 static void differ_in_versions(MPI_Comm comm, int rank)
 {
     int64_t restored = -1;
     MPI_Request request;
-    RF_Protect(0, field, 100);
     int codes[4] = {RF_Checkpoint(comm, rank == 1 ? 5 : 4)};
     RF_Icheckpoint(comm, rank == 2 ? 4096 : 1, &request);
     codes[1] = MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -103,24 +143,38 @@ static void end_alone(MPI_Comm comm, int rank, const char *how)
 
 int main(int argc, char **argv)
 {
-    int rank, code = MPI_SUCCESS;
+    int rank, in_world, code = MPI_SUCCESS;
     MPI_Comm comm;
     if (argc < 2)
         return 2;
     MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &in_world);
     if (strcmp(argv[1], "calls") == 0) {
         comm = MPI_COMM_WORLD;
         code = RF_Repair(&comm);
         printf("before: %d\n", code);
     }
-    if (RF_Init(RF_SPARES_FROM_LAUNCH, &comm) != MPI_SUCCESS)
+    bool is_late = strcmp(argv[1], "late") == 0;
+    if (is_late)
+        usleep(600000);
+    code = RF_Init(RF_SPARES_FROM_LAUNCH, &comm);
+    if (is_late)
+        printf("process %d: code %d, without communicator %d\n", in_world, code,
+               comm == MPI_COMM_NULL);
+    else if (code != MPI_SUCCESS)
         MPI_Abort(MPI_COMM_WORLD, 2);
     if (comm != MPI_COMM_NULL) {
         MPI_Comm_rank(comm, &rank);
+        if (strcmp(argv[1], "reordered") == 0)
+            protect_two(in_world == 4);
+        else
+            RF_Protect(0, field, 100);
         if (strcmp(argv[1], "absent") == 0)
             wait_for_absent(comm, rank);
         else if (strcmp(argv[1], "twice") == 0)
             repair_twice(&comm);
+        else if (strcmp(argv[1], "info") == 0)
+            differ_in_info(comm, rank);
         else if (strcmp(argv[1], "versions") == 0)
             differ_in_versions(comm, rank);
         else if (strcmp(argv[1], "abort") == 0 || strstr(argv[1], "exit"))
@@ -128,10 +182,10 @@ int main(int argc, char **argv)
         else if (strcmp(argv[1], "calls") == 0)
             printf("world: %d, negative: %d\n", RF_Checkpoint(MPI_COMM_WORLD, 1),
                    RF_Checkpoint(comm, -7));
-        else
+        else if (!is_late)
             printf("rank %d: code %d\n", rank, code = run(&comm, argv[1][0] == 'p'));
         fflush(stdout);
-        if (!strstr(argv[1], "exit"))
+        if (!strstr(argv[1], "exit") && comm != MPI_COMM_NULL)
             RF_End(&comm);
     }
     MPI_Finalize();

@@ -18,7 +18,7 @@ from .processes import processes_with, stacks_of
 LIMIT_S = 150
 """For all attempts of a job together, well above what they take."""
 
-SLOW_S = 75
+SLOW_S = 100
 """A job that takes longer hangs, as good as always: where its processes are is looked up while they are there."""
 
 

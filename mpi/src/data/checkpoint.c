@@ -227,6 +227,8 @@ static bool advance(struct work *work)
 
 RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request)
 {
+    if (!request)
+        return refuse("RF_Icheckpoint", "there is no place for the request (NULL)");
     *request = MPI_REQUEST_NULL;
     if (!may_call("RF_Icheckpoint", comm))
         return RF_ERR_ARGUMENT;
@@ -234,9 +236,7 @@ RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request)
     if (version <= last_complete)
         return refuse("RF_Icheckpoint", OLD_VERSION);
     enter_phase("checkpoint");
-    struct background *own = calloc(1, sizeof *own);
-    if (!own)
-        return MPI_ERR_NO_MEM;
+    struct background *own = new_table(1, sizeof *own);
     *own = (struct background){
         .version = version, .begin = wall_s(), .ring = open_ring(side_of_job())};
     own->work = (struct work){.owner = rf.world, .advance = advance};

@@ -48,11 +48,7 @@ void begin_handing(struct handing *handing, MPI_Comm pool)
     PMPI_Comm_size(pool, &handing->size);
     PMPI_Comm_rank(pool, &handing->own);
     begin_flight(&handing->flight, pool);
-    handing->offers = malloc(sizeof *handing->offers * (size_t)handing->size);
-    if (!handing->offers) {
-        give_up_flight(&handing->flight);
-        return;
-    }
+    handing->offers = new_table((size_t)handing->size, sizeof *handing->offers);
     drop_changed_copies();
     handing->offers[0] = own_offer();
     if (handing->size > 1)
@@ -76,8 +72,8 @@ static const struct offered *held(const struct handing *own, int member, int64_t
 /* The processes that are ranks, by rank in the pool; NULL: no memory. */
 static bool *find_ranks(const struct handing *own)
 {
-    bool *is_rank = calloc((size_t)own->size, sizeof *is_rank);
-    for (int number = 0; is_rank && number < first_count(); number++)
+    bool *is_rank = new_table((size_t)own->size, sizeof *is_rank);
+    for (int number = 0; number < first_count(); number++)
         if (place_of(number) >= 0)
             is_rank[member_at(place_of(number))] = true;
     return is_rank;
@@ -99,21 +95,19 @@ static void find_holders(const struct handing *own, const bool *is_rank, int *ho
     }
 }
 
-/* What must travel from spares to the ranks that it is of. False: no memory. */
-static bool make_plan(struct handing *own)
+/* What must travel from spares to the ranks that it is of. */
+static void make_plan(struct handing *own)
 {
     int numbers = 2 * first_count();
     bool *is_rank = find_ranks(own);
-    int *holder = malloc(sizeof *holder * (size_t)numbers);
-    own->plan = malloc(sizeof *own->plan * (size_t)numbers);
+    int *holder = new_table((size_t)numbers, sizeof *holder);
+    own->plan = new_table((size_t)numbers, sizeof *own->plan);
     own->version = -1;
     for (int at = 0; at < own->size; at++)
         if (own->offers[at].last > own->version)
             own->version = own->offers[at].last;
-    bool good = is_rank && holder && own->plan;
-    if (good)
-        find_holders(own, is_rank, holder);
-    for (int number = 0; good && number < numbers; number++) {
+    find_holders(own, is_rank, holder);
+    for (int number = 0; number < numbers; number++) {
         int from = holder[number], home = place_of(number % first_count());
         if (from != NOBODY && !is_rank[from] && home >= 0)
             own->plan[own->count++] = (struct transfer){number, from, member_at(home),
@@ -121,7 +115,6 @@ static bool make_plan(struct handing *own)
     }
     free(is_rank);
     free(holder);
-    return good;
 }
 
 static void note_handed(const struct handing *own)
@@ -155,10 +148,8 @@ static void begin_agreement(struct handing *own)
 
 static void begin_to_carry(struct handing *own)
 {
-    if (make_plan(own))
-        begin_carrying(&own->flight, own->pool, own->own, own->version, own->count, own->plan);
-    else
-        give_up_flight(&own->flight);
+    make_plan(own);
+    begin_carrying(&own->flight, own->pool, own->own, own->version, own->count, own->plan);
     own->stage = CARRYING;
 }
 

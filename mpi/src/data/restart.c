@@ -51,7 +51,7 @@ static bool tell_all(struct table *table)
         own[at] = (struct found){copies[at].rank, copies[at].version, copies[at].pass,
                                  (int64_t)copies[at].bytes};
     PMPI_Comm_size(table->pool, &table->size);
-    table->all = malloc(sizeof own * (size_t)table->size);
+    table->all = new_table((size_t)table->size, sizeof own);
     if (PMPI_Allgather(own, sizeof own, MPI_BYTE, table->all, sizeof own, MPI_BYTE, table->pool) ==
         MPI_SUCCESS)
         return true;
@@ -111,7 +111,7 @@ static struct point last_before(const struct table *table, struct point end)
 /* The last point of which all ranks have a copy; version -1: none. */
 static struct point last_whole(const struct table *table, struct point last)
 {
-    bool *there = malloc(sizeof *there * (size_t)first_count());
+    bool *there = new_table((size_t)first_count(), sizeof *there);
     while (last.version >= 0 && !is_whole(table, last, there))
         last = last_before(table, last);
     free(there);
@@ -120,7 +120,7 @@ static struct point last_whole(const struct table *table, struct point last)
 
 static bool bring(const struct table *table, struct point point)
 {
-    struct transfer *plan = calloc((size_t)first_count(), sizeof *plan);
+    struct transfer *plan = new_table((size_t)first_count(), sizeof *plan);
     int count = 0, own;
     PMPI_Comm_rank(table->pool, &own);
     for (int number = 0; number < first_count(); number++) {

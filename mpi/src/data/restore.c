@@ -27,7 +27,7 @@ struct holding {
 static struct holding *who_holds(const struct ring *ring, int64_t version)
 {
     struct holding own[COPIES_MAX];
-    struct holding *all = malloc(sizeof own * (size_t)ring->size);
+    struct holding *all = new_table((size_t)ring->size, sizeof own);
     for (int at = 0; at < COPIES_MAX; at++) {
         bool has = copies[at].rank >= 0 && copies[at].version == version;
         own[at] = (struct holding){has ? copies[at].rank : -1, has ? (int64_t)copies[at].bytes : 0,
@@ -172,8 +172,8 @@ static int restore_by_parity(const struct ring *ring, const struct holding *all,
     if (*lost)
         return MPI_SUCCESS;
     struct left left = what_is_left(ring, all, group_of(number));
-    struct transfer *plan = calloc((size_t)(2 * ring->size), sizeof *plan);
-    bool good = plan && carry(ring->comm, ring->own, version, plan_moves(ring, all, plan), plan);
+    struct transfer *plan = new_table((size_t)(2 * ring->size), sizeof *plan);
+    bool good = carry(ring->comm, ring->own, version, plan_moves(ring, all, plan), plan);
     free(plan);
     good = good && (left.lost < 0 || rebuild(ring, version, left.lost, (size_t)left.block_bytes));
     if (good && left.renews) {
@@ -188,7 +188,7 @@ static int restore_by_parity(const struct ring *ring, const struct holding *all,
 static int restore_by_copies(const struct ring *ring, struct holding **all, int64_t version,
                              int *lost)
 {
-    struct transfer *plan = calloc((size_t)ring->size, sizeof *plan);
+    struct transfer *plan = new_table((size_t)ring->size, sizeof *plan);
     int count = plan_homes(ring, *all, plan);
     if (count < 0 && has_store()) {
         look_in_store(ring, *all, version);
@@ -257,6 +257,8 @@ static void change_a_copy(void)
 
 RF_API int RF_Restore(MPI_Comm comm, int64_t *version)
 {
+    if (!version)
+        return refuse("RF_Restore", "there is no place for the version (NULL)");
     if (!may_call("RF_Restore", comm))
         return RF_ERR_ARGUMENT;
     finish_checkpoint();

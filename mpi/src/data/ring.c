@@ -30,7 +30,7 @@ struct ring open_ring(MPI_Comm comm)
     struct ring ring = {.comm = comm};
     PMPI_Comm_size(comm, &ring.size);
     PMPI_Comm_rank(comm, &ring.own);
-    ring.number = malloc(sizeof(int) * (size_t)ring.size);
+    ring.number = new_table((size_t)ring.size, sizeof(int));
     first_numbers(ring.number);
     ring.shift = best_shift(&ring);
     return ring;

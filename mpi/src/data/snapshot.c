@@ -4,6 +4,7 @@
 #include "spares/spares.h"
 #include "state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,23 +61,50 @@ bool take_snapshot(int number, int64_t version)
     return true;
 }
 
-bool load_snapshot(const struct copy *copy)
+/* Where the memory with an id is protected; NULL: nowhere. */
+static struct region *find(int64_t id)
+{
+    for (int at = 0; at < region_count; at++)
+        if (regions[at].id == id)
+            return &regions[at];
+    return NULL;
+}
+
+/* What is protected now instead of what was then; NULL: the same. */
+static const char *why_not_the_same(const struct region *now, int64_t then)
+{
+    static char text[48];
+    if (!now)
+        return "none of that id is protected";
+    snprintf(text, sizeof text, "%zu bytes are protected", now->bytes);
+    return (int64_t)now->bytes != then ? text : NULL;
+}
+
+/* Goes through a copy: looks whether what is protected now is what was, or puts it back. */
+static bool go_through(const struct copy *copy, bool puts_back)
 {
     const unsigned char *from = copy->data, *end = from + copy->bytes;
-    for (int at = 0; at < region_count; at++) {
-        int64_t head[2];
-        if (end - from < (ptrdiff_t)sizeof head)
-            return false;
+    int count = 0;
+    for (int64_t head[2]; end - from >= (ptrdiff_t)sizeof head; from += head[1], count++) {
         memcpy(head, from, sizeof head);
-        if (head[0] != regions[at].id || head[1] != (int64_t)regions[at].bytes) {
-            say("memory %d of %zu bytes is protected now, memory %ld of %ld bytes was at the "
-                "checkpoint; name the same",
-                regions[at].id, regions[at].bytes, (long)head[0], (long)head[1]);
+        from += sizeof head;
+        const struct region *now = find(head[0]);
+        const char *why_not = why_not_the_same(now, head[1]);
+        if (why_not) {
+            say("memory %ld had %ld bytes at the checkpoint; now %s: name the same ids and sizes",
+                (long)head[0], (long)head[1], why_not);
             return false;
         }
-        if (regions[at].bytes > 0)
-            memcpy(regions[at].memory, from + sizeof head, regions[at].bytes);
-        from += sizeof head + regions[at].bytes;
+        if (puts_back && head[1] > 0)
+            memcpy(now->memory, from, (size_t)head[1]);
     }
-    return from == end;
+    if (from == end && count < region_count)
+        say("%d memories are protected now, %d were at the checkpoint: name the same ids and sizes",
+            region_count, count);
+    return from == end && count == region_count;
+}
+
+bool load_snapshot(const struct copy *copy)
+{
+    return go_through(copy, false) && go_through(copy, true);
 }

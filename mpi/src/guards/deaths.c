@@ -44,8 +44,8 @@ static bool mark(int place, bool once)
 {
     pthread_mutex_lock(&lock);
     if (!deaths)
-        deaths = calloc((size_t)rf.size, sizeof *deaths);
-    bool is_new = deaths && deaths[place] != NOTED && !(once && deaths[place] == FILLED_AGAIN);
+        deaths = new_table((size_t)rf.size, sizeof *deaths);
+    bool is_new = deaths[place] != NOTED && !(once && deaths[place] == FILLED_AGAIN);
     if (is_new)
         deaths[place] = NOTED;
     pthread_mutex_unlock(&lock);
@@ -70,8 +70,8 @@ void note_deaths(void)
     if (rf.world == MPI_COMM_NULL)
         return;
     PMPI_Comm_size(rf.world, &size);
-    bool *dead = calloc((size_t)size, sizeof *dead);
-    if (dead && mark_dead(dead) > 0)
+    bool *dead = new_table((size_t)size, sizeof *dead);
+    if (mark_dead(dead) > 0)
         for (int rank = 0; rank < size; rank++)
             if (dead[rank])
                 note_death_in(rf.world, rank);

@@ -22,8 +22,8 @@ static bool is_host_empty(int process, const bool *dead)
 
 static bool is_some_host_empty(void)
 {
-    bool found = false, *dead = calloc((size_t)rf.size, sizeof *dead);
-    if (dead && mark_dead(dead) > 0)
+    bool found = false, *dead = new_table((size_t)rf.size, sizeof *dead);
+    if (mark_dead(dead) > 0)
         for (int rank = 0; rank < rf.size && !found; rank++)
             found = dead[rank] && is_host_empty(rank, dead);
     free(dead);

@@ -5,6 +5,7 @@
  * messages that had begun when their sender died. The library stands before the functions that put requests into the queue and that end
  * failed ones, and takes those out. */
 #include "requests/build.h"
+#include "state.h"
 
 #include <dlfcn.h>
 #include <mpi.h>
@@ -54,7 +55,7 @@ static void note_waiting(struct item *request)
     if (can_build() && find(request) < 0 && request->next->before == request) {
         if (count == room) {
             room = 2 * room + 16;
-            waiting = realloc(waiting, sizeof(struct item *) * (size_t)room);
+            waiting = longer_table(waiting, (size_t)room, sizeof(struct item *));
         }
         waiting[count++] = request;
         end = (struct end *)request->next;

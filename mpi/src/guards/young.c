@@ -23,15 +23,11 @@ static int making;
 static struct news *held;
 static int held_count, held_room;
 
-/* Without memory for it news is lost, which its process may learn in another way. */
 static void hold_back(struct news news)
 {
     if (held_count == held_room) {
-        struct news *more = realloc(held, sizeof *more * (size_t)(2 * held_room + 16));
-        if (!more)
-            return;
-        held = more;
         held_room = 2 * held_room + 16;
+        held = longer_table(held, (size_t)held_room, sizeof *held);
     }
     held[held_count++] = news;
 }
@@ -90,7 +86,7 @@ static void add_made(MPI_Comm comm)
 {
     if (made_count == made_room) {
         made_room = 2 * made_room + 16;
-        made_list = realloc(made_list, sizeof *made_list * (size_t)made_room);
+        made_list = longer_table(made_list, (size_t)made_room, sizeof *made_list);
     }
     made_list[made_count++] = comm;
 }
@@ -112,7 +108,7 @@ struct due {
 /* Takes the news about what has been made off those held back; of all, if nothing is being made any more. */
 static struct due take_due(MPI_Comm made, bool good)
 {
-    struct due due = {malloc(sizeof *due.news * (size_t)(held_count + 1)), 0};
+    struct due due = {new_table((size_t)held_count, sizeof *due.news), 0};
     int kept = 0;
     if (good && made != MPI_COMM_NULL) {
         /* Of another one that was there before. */
@@ -121,13 +117,13 @@ static struct due take_due(MPI_Comm made, bool good)
             add_made(made);
     }
     /* What was not made is gone. News of others wait for those that make them, if there are any. */
-    for (int at = 0; at < held_count && due.news; at++) {
+    for (int at = 0; at < held_count; at++) {
         if (good && (held[at].comm == made || making == 0))
             due.news[due.count++] = held[at];
         else if (making > 0 && held[at].comm != made)
             held[kept++] = held[at];
     }
-    held_count = due.news ? kept : held_count;
+    held_count = kept;
     return due;
 }
 

@@ -76,6 +76,7 @@ bool has_ended_agreements(bool *all)
 __attribute__((visibility("default"))) int MPIX_Comm_agree(MPI_Comm comm, int *flag)
 {
     let_earlier_works_agree(comm);
+    enter_phase("agree");
     if (comm != counted || is_revoked(comm))
         return is_alone(comm) ? MPI_SUCCESS : PMPIX_Comm_agree(comm, flag);
     int code = agree_unless_revoked(comm, flag, 0);
@@ -122,7 +123,7 @@ __attribute__((visibility("default"))) int MPIX_Comm_iagree(MPI_Comm comm, int *
 static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s)
 {
     /* An agreement that is given up may still write. */
-    int *agreed = malloc(sizeof *agreed), done = 0;
+    int *agreed = new_table(1, sizeof *agreed), done = 0;
     double revoked_at = 0;
     MPI_Request request;
     *agreed = *flag;

@@ -30,7 +30,7 @@ enum { REMAINDERS = 4, SHIFT = 8, NO_TROUBLE = ~0 };
 
 struct ballot *open_ballot(MPI_Comm comm)
 {
-    struct ballot *ballot = calloc(1, sizeof *ballot);
+    struct ballot *ballot = new_table(1, sizeof *ballot);
     begin_making();
     int code = PMPI_Comm_dup(comm, &ballot->copy);
     code = settle_all(comm, end_making(code, &ballot->copy));

@@ -4,6 +4,7 @@
  * it or none: on the communicator that it is made from where all of that take part, else on the new one. */
 #include "guards/bounded.h"
 #include "guards/deaths.h"
+#include "guards/inject.h"
 #include "guards/lasting.h"
 #include "guards/young.h"
 #include "jobs/dynamic.h"
@@ -94,14 +95,11 @@ EXPORTED int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made
         return PMPI_Comm_dup_with_info(comm, info, made);
     MPI_Errhandler handler = hold_errors(comm);
     *made = MPI_COMM_NULL;
-    int code = read_modes(info, &modes);
-    if (code == MPI_SUCCESS) {
-        begin_making();
-        code = PMPI_Comm_dup_with_info(comm, info, made);
-        end_making(code, made);
-    }
-    /* The new one goes by this info alone. */
-    return settle_new(comm, handler, code, modes, made);
+    /* The new one goes by this info alone. Who cannot read it makes the call, too: the others wait in there. */
+    int wrong = read_modes(info, &modes);
+    begin_making();
+    int code = end_making(PMPI_Comm_dup_with_info(comm, info, made), made);
+    return settle_new(comm, handler, code == MPI_SUCCESS ? wrong : code, modes, made);
 }
 
 /* What a new communicator has from the one that it was made from, which gets an error, once. */
@@ -183,6 +181,7 @@ EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
     if (!rf.ready)
         return PMPIX_Comm_shrink(comm, made);
     let_earlier_works_agree(comm);
+    enter_phase("shrink");
     begin_step("MPIX_Comm_shrink");
     double begin = wall_s();
     begin_making();

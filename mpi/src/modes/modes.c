@@ -72,7 +72,7 @@ static void set_modes(MPI_Comm comm, struct modes modes)
     if (!own && !plain) {
         if (count == room) {
             room = 2 * room + 8;
-            marked = realloc(marked, sizeof *marked * (size_t)room);
+            marked = longer_table(marked, (size_t)room, sizeof *marked);
         }
         own = &marked[count];
         *own = (struct marked){comm, {RANGE_LOCAL, UNIFORM_LOCAL, 0}, NULL, false};

@@ -250,9 +250,7 @@ static void tell_of_data(const struct inner *inner, enum range range)
 
 static void keep(const void *handle, const struct inner *inner, struct modes modes)
 {
-    struct object *made = malloc(sizeof *made);
-    if (!made)
-        return;
+    struct object *made = new_table(1, sizeof *made);
     pthread_mutex_lock(&lock);
     *made = (struct object){handle, *inner, modes, objects};
     objects = made;
@@ -353,8 +351,9 @@ static void free_gone(struct inner *gone)
     }
 }
 
-/* All have it or none. One that others could not make is dropped, not freed: freeing takes all of them. */
-static int end_object(struct making *making, int code)
+/* All have it or none. One that others could not make, or whose info `wrong` is said of, is dropped, not freed: freeing takes all of
+ * them. */
+static int end_object(struct making *making, int code, int wrong)
 {
     being_made = NULL;
     if (code == MPI_SUCCESS && making->is_useless)
@@ -367,7 +366,7 @@ static int end_object(struct making *making, int code)
     } else {
         free_gone(&making->gone);
     }
-    outcome = settle_all(making->parent, outcome);
+    outcome = settle_all(making->parent, outcome == MPI_SUCCESS ? wrong : outcome);
     was_dropped |= outcome != MPI_SUCCESS;
     return outcome;
 }
@@ -380,7 +379,7 @@ static struct modes modes_of_object_on(MPI_Comm comm)
     return modes;
 }
 
-/* A call by all processes of `comm` that makes a window. */
+/* A call by all processes of `comm` that makes a window. Who cannot read the info makes it, too: the others wait in there. */
 #define WINDOW(NAME, PARAMETERS, ...)                         \
     EXPORTED int MPI_##NAME PARAMETERS                        \
     {                                                         \
@@ -389,10 +388,9 @@ static struct modes modes_of_object_on(MPI_Comm comm)
         if (!rf.ready)                                        \
             return PMPI_##NAME(__VA_ARGS__);                  \
         MPI_Errhandler handler = begin_object(comm, &making); \
-        int code = read_modes(info, &modes);                  \
-        if (code == MPI_SUCCESS)                              \
-            code = PMPI_##NAME(__VA_ARGS__);                  \
-        code = end_object(&making, code);                     \
+        int wrong = read_modes(info, &modes);                 \
+        int code = PMPI_##NAME(__VA_ARGS__);                  \
+        code = end_object(&making, code, wrong);              \
         if (code == MPI_SUCCESS)                              \
             keep(*window, &making.inner, modes);              \
         else                                                  \
@@ -429,10 +427,8 @@ EXPORTED int MPI_File_open(MPI_Comm comm, const char *name, int how, MPI_Info in
     if (!rf.ready)
         return PMPI_File_open(comm, name, how, info, file);
     MPI_Errhandler handler = begin_object(comm, &making);
-    int code = read_modes(info, &modes);
-    if (code == MPI_SUCCESS)
-        code = PMPI_File_open(comm, name, how, info, file);
-    code = end_object(&making, code);
+    int wrong = read_modes(info, &modes);
+    int code = end_object(&making, PMPI_File_open(comm, name, how, info, file), wrong);
     if (code == MPI_SUCCESS)
         keep(*file, &making.inner, modes);
     else

@@ -23,9 +23,7 @@ static struct persistent *first;
 
 void keep_persistent(MPI_Comm comm, MPI_Request request)
 {
-    struct persistent *own = malloc(sizeof *own);
-    if (!own)
-        return;
+    struct persistent *own = new_table(1, sizeof *own);
     pthread_mutex_lock(&lock);
     *own = (struct persistent){comm, request, MPI_REQUEST_NULL, first};
     first = own;

@@ -43,10 +43,10 @@ static struct side await_side(struct meeting *meeting, int source, int tag)
             return failed_side(class);
     }
     PMPI_Get_count(&status, MPI_INT, &size);
-    int *words = malloc(sizeof *words * (size_t)size);
+    int *words = new_table((size_t)size, sizeof *words);
     PMPI_Recv(words, size, MPI_INT, source, tag, rf.world, MPI_STATUS_IGNORE);
     struct side side = {words[STATUS], words[SHARED], NULL, words[COUNT]};
-    side.ranks = malloc(sizeof *words * (size_t)(side.count + 1));
+    side.ranks = new_table((size_t)side.count, sizeof *words);
     memcpy(side.ranks, words + RANKS, sizeof *words * (size_t)side.count);
     free(words);
     return side;
@@ -81,7 +81,7 @@ static void drop_read(void)
 static void tell_side(const struct side *side, int target, int tag)
 {
     int size = RANKS + side->count;
-    struct told *own = malloc(sizeof *own + sizeof *own->words * (size_t)size);
+    struct told *own = new_table(1, sizeof *own + sizeof *own->words * (size_t)size);
     own->words[STATUS] = side->status;
     own->words[SHARED] = side->shared;
     own->words[COUNT] = side->count;
@@ -156,7 +156,7 @@ static int compare(const void *one, const void *other)
 /* The ranks of two sides, in the order of the world: the same at both. */
 static int *join_sides(const struct side *one, const struct side *other)
 {
-    int *ranks = malloc(sizeof *ranks * (size_t)(one->count + other->count + 1));
+    int *ranks = new_table((size_t)(one->count + other->count), sizeof *ranks);
     memcpy(ranks, one->ranks, sizeof *ranks * (size_t)one->count);
     memcpy(ranks + one->count, other->ranks, sizeof *ranks * (size_t)other->count);
     qsort(ranks, (size_t)(one->count + other->count), sizeof *ranks, compare);
@@ -255,7 +255,7 @@ int create_between(MPI_Comm comm, int leader, MPI_Comm between, int other, int t
     if (!own.ranks)
         own = failed_side(NOT_IN_WORLD);
     unsigned long key = key_of_call(comm, own.ranks, own.count, tag, TELLS_SIDE);
-    int *ranks = malloc(sizeof *ranks * (size_t)(own.count + 1));
+    int *ranks = new_table((size_t)own.count, sizeof *ranks);
     if (own.count > 0)
         memcpy(ranks, own.ranks, sizeof *ranks * (size_t)own.count);
     struct meeting here = begin_meeting(comm, ranks, own.count, key);
@@ -303,7 +303,7 @@ static int put_in_order(MPI_Comm all, const struct side *own, const struct side 
     bool second_leads = (votes & FIRST_IS_HIGH) && !(votes & SECOND_IS_HIGH);
     const struct side *lead = is_first(own, other) != second_leads ? own : other,
                       *rest = lead == own ? other : own;
-    int count = own->count + other->count, *ranks = malloc(sizeof *ranks * (size_t)count);
+    int count = own->count + other->count, *ranks = new_table((size_t)count, sizeof *ranks);
     memcpy(ranks, lead->ranks, sizeof *ranks * (size_t)lead->count);
     memcpy(ranks + lead->count, rest->ranks, sizeof *ranks * (size_t)rest->count);
     int code = build_now(all, ranks, count, made);
@@ -380,8 +380,8 @@ static int order_sides(struct meeting *meeting, int high)
     int count;
     MPI_Group own, other;
     PMPI_Comm_remote_size(meeting->parent, &count);
-    struct end *told = calloc(1, sizeof *told), *heard = calloc((size_t)count, sizeof *heard),
-               *relayed = calloc((size_t)count, sizeof *relayed);
+    struct end *told = new_table(1, sizeof *told), *heard = new_table((size_t)count, sizeof *heard),
+               *relayed = new_table((size_t)count, sizeof *relayed);
     *told = (struct end){rf.place[rf.rank], high != 0};
     int code = hear_other_side(meeting, told, sizeof *told, heard);
     /* Of its own side each process only knows itself. */

@@ -54,7 +54,7 @@ EXPORTED int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
     while (at < key_count && keys[at].number != *number)
         at++;
     if (at == key_count)
-        keys = realloc(keys, sizeof *keys * (size_t)++key_count);
+        keys = longer_table(keys, (size_t)++key_count, sizeof *keys);
     keys[at] = (struct key){*number, copy, drop, extra};
     return MPI_SUCCESS;
 }
@@ -63,7 +63,7 @@ EXPORTED int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
 static int copy_attributes(struct duplicating *own)
 {
     MPI_Comm comm = own->work.owner;
-    own->attributes = calloc((size_t)key_count + 1, sizeof *own->attributes);
+    own->attributes = new_table((size_t)key_count, sizeof *own->attributes);
     for (int at = 0; at < key_count; at++) {
         struct attribute *next = &own->attributes[own->attribute_count];
         void *value, *copied = NULL;
@@ -178,7 +178,8 @@ static bool advance(struct work *work)
     return true;
 }
 
-static int duplicate(MPI_Comm comm, MPI_Info info, struct modes modes, MPI_Comm *made,
+/* `wrong`: what is said of the info. */
+static int duplicate(MPI_Comm comm, MPI_Info info, int wrong, struct modes modes, MPI_Comm *made,
                      MPI_Request *request)
 {
     struct duplicating *own = calloc(1, sizeof *own);
@@ -192,7 +193,7 @@ static int duplicate(MPI_Comm comm, MPI_Info info, struct modes modes, MPI_Comm 
     MPI_Errhandler handler = hold_errors(comm);
     if (info != MPI_INFO_NULL)
         PMPI_Info_dup(info, &own->info);
-    own->code = copy_attributes(own);
+    own->code = wrong == MPI_SUCCESS ? copy_attributes(own) : wrong;
     release_errors(comm, handler, MPI_SUCCESS);
     *request = start_work(&own->work);
     advance_works();
@@ -208,7 +209,7 @@ EXPORTED int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
 {
     if (!is_ours(comm))
         return PMPI_Comm_idup(comm, made, request);
-    return duplicate(comm, MPI_INFO_NULL, modes_of(comm), made, request);
+    return duplicate(comm, MPI_INFO_NULL, MPI_SUCCESS, modes_of(comm), made, request);
 }
 
 /* The new one goes by this info alone. */
@@ -221,11 +222,8 @@ EXPORTED int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *mad
         return PMPI_Comm_idup_with_info(comm, info, made, request);
     if (info == MPI_INFO_NULL)
         PMPI_Info_create(&empty);
-    int code = read_modes(info, &modes);
-    if (code == MPI_SUCCESS)
-        code = duplicate(comm, info == MPI_INFO_NULL ? empty : info, modes, made, request);
-    else
-        PMPI_Comm_call_errhandler(comm, code);
+    int wrong = read_modes(info, &modes);
+    int code = duplicate(comm, info == MPI_INFO_NULL ? empty : info, wrong, modes, made, request);
     if (empty != MPI_INFO_NULL)
         PMPI_Info_free(&empty);
     return code;

@@ -24,8 +24,8 @@ int *ranks_in_world(MPI_Group group, int *count)
     MPI_Group world;
     bool all = true;
     PMPI_Group_size(group, count);
-    int *at = malloc(sizeof *at * (size_t)(*count + 1)),
-        *ranks = malloc(sizeof *ranks * (size_t)(*count + 1));
+    int *at = new_table((size_t)*count, sizeof *at),
+        *ranks = new_table((size_t)*count, sizeof *ranks);
     for (int one = 0; one < *count; one++)
         at[one] = one;
     PMPI_Comm_group(rf.world, &world);
@@ -67,8 +67,8 @@ struct meeting begin_meeting_of(MPI_Comm comm, MPI_Group group, int tag)
                               .beside = -1};
     MPI_Group all;
     PMPI_Group_size(group, &meeting.count);
-    int *at = malloc(sizeof *at * (size_t)(meeting.count + 1));
-    meeting.ranks = malloc(sizeof *at * (size_t)(meeting.count + 1));
+    int *at = new_table((size_t)meeting.count, sizeof *at);
+    meeting.ranks = new_table((size_t)meeting.count, sizeof *at);
     for (int one = 0; one < meeting.count; one++)
         at[one] = one;
     PMPI_Comm_group(comm, &all);
@@ -294,7 +294,7 @@ int await(struct meeting *meeting, int code, MPI_Request *request)
 static int agree(struct meeting *meeting, MPI_Comm all, int *votes, bool *ended)
 {
     /* One that is given up may still write. */
-    int *agreed = malloc(sizeof *agreed), done = 0, class = MPI_SUCCESS;
+    int *agreed = new_table(1, sizeof *agreed), done = 0, class = MPI_SUCCESS;
     MPI_Request request;
     *agreed = *votes;
     int code = iagree(all, agreed, &request);
@@ -352,7 +352,7 @@ static void give_up(MPI_Comm half)
     if (!half)
         return;
     pthread_mutex_lock(&lock);
-    halves = realloc(halves, sizeof *halves * (size_t)(half_count + 1));
+    halves = longer_table(halves, (size_t)half_count + 1, sizeof *halves);
     halves[half_count++] = half;
     pthread_mutex_unlock(&lock);
 }

@@ -34,8 +34,7 @@ static int count_dead(struct shrink *shrink)
     PMPI_Comm_group(shrink->comm, &all);
     PMPIX_Comm_get_failed(shrink->comm, &dead);
     PMPI_Group_size(dead, &count);
-    int *at = malloc(sizeof(int) * (size_t)(count + 1)),
-        *ranks = malloc(sizeof(int) * (size_t)(count + 1));
+    int *at = new_table((size_t)count, sizeof(int)), *ranks = new_table((size_t)count, sizeof(int));
     for (int one = 0; one < count; one++)
         at[one] = one;
     PMPI_Group_translate_ranks(dead, count, at, all, ranks);

@@ -86,8 +86,8 @@ static bool tell_sites(runflat_policy *opened, int places)
 {
     if (*setting("RUNFLAT_SHAPE", ""))
         return true;
-    uint64_t *path = malloc(sizeof rf.place->site * (size_t)places);
-    for (int place = 0; path && place < places; place++)
+    uint64_t *path = new_table((size_t)places, sizeof rf.place->site);
+    for (int place = 0; place < places; place++)
         memcpy(path + (size_t)place * SITE_LEVELS, rf.place[place].site, sizeof rf.place->site);
     int code = library.stand(opened, SITE_LEVELS, path);
     free(path);
@@ -139,7 +139,7 @@ int policy_spares(const struct policy *policy)
 
 void policy_places(const struct policy *policy, int *place)
 {
-    uint32_t *found = malloc(sizeof *found * policy->ranks);
+    uint32_t *found = new_table(policy->ranks, sizeof *found);
     library.places(policy->handle, found);
     for (uint32_t rank = 0; rank < policy->ranks; rank++)
         place[rank] = found[rank] == RUNFLAT_NOWHERE ? -1 : (int)found[rank];

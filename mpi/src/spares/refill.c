@@ -229,9 +229,9 @@ static bool listen(MPI_Comm all, int spares)
     MPI_Status *none = MPI_STATUS_IGNORE;
     if (PMPI_Recv(&greeting, sizeof greeting, MPI_BYTE, 0, TAG, all, none) != MPI_SUCCESS)
         return false;
-    int *history = malloc(sizeof(int) * (size_t)(greeting.history + 1));
-    int *places = malloc(sizeof(int) * (size_t)greeting.members);
-    struct place own = rf.place[0], *table = malloc(sizeof own * (size_t)greeting.size);
+    int *history = new_table((size_t)greeting.history, sizeof(int));
+    int *places = new_table((size_t)greeting.members, sizeof(int));
+    struct place own = rf.place[0], *table = new_table((size_t)greeting.size, sizeof own);
     bool good = PMPI_Recv(history, greeting.history, MPI_INT, 0, TAG, all, none) == MPI_SUCCESS &&
                 PMPI_Recv(places, greeting.members, MPI_INT, 0, TAG, all, none) == MPI_SUCCESS &&
                 PMPI_Recv(table, greeting.size * (int)sizeof own, MPI_BYTE, 0, TAG, all, none) ==

@@ -28,16 +28,16 @@ bool open_roster(int spares)
                 (spares < 0 && count_of("RUNFLAT_SPARES") == 0 && !(allocation && *allocation));
     if (!none && !open_policy(&roster.policy, rf.size, spares))
         return false;
-    roster.dead = calloc((size_t)rf.size, sizeof *roster.dead);
+    roster.dead = new_table((size_t)rf.size, sizeof *roster.dead);
     roster.ranks = none ? rf.size : (int)roster.policy.ranks;
-    roster.places = malloc(sizeof(int) * (size_t)roster.ranks);
+    roster.places = new_table((size_t)roster.ranks, sizeof(int));
     for (int rank = 0; rank < roster.ranks; rank++)
         roster.places[rank] = rank;
     if (!none)
         policy_places(&roster.policy, roster.places);
     PMPI_Comm_group(rf.world, &roster.pool);
-    roster.place_in = malloc(sizeof(int) * (size_t)rf.size);
-    roster.member = malloc(sizeof(int) * (size_t)rf.size);
+    roster.place_in = new_table((size_t)rf.size, sizeof(int));
+    roster.member = new_table((size_t)rf.size, sizeof(int));
     for (int place = 0; place < rf.size; place++)
         roster.place_in[place] = roster.member[place] = place;
     return true;
@@ -52,7 +52,7 @@ static void remember(int event)
 {
     if (roster.events == roster.room) {
         roster.room = 2 * roster.room + 16;
-        roster.history = realloc(roster.history, sizeof(int) * (size_t)roster.room);
+        roster.history = longer_table(roster.history, (size_t)roster.room, sizeof(int));
     }
     roster.history[roster.events++] = event;
 }
@@ -135,7 +135,7 @@ void welcome(int place, MPI_Comm pool)
     PMPI_Group_free(&roster.pool);
     PMPI_Comm_group(pool, &roster.pool);
     PMPI_Group_size(roster.pool, &size);
-    roster.place_in = realloc(roster.place_in, sizeof(int) * (size_t)size);
+    roster.place_in = longer_table(roster.place_in, (size_t)size, sizeof(int));
     roster.place_in[size - 1] = place;
     roster.member[place] = size - 1;
     fill(place);
@@ -149,8 +149,9 @@ static void take_pool(MPI_Comm pool)
     PMPI_Comm_group(pool, &now);
     PMPI_Group_size(now, &size);
     PMPI_Group_size(roster.pool, &before);
-    int *own = malloc(sizeof(int) * (size_t)before), *there = malloc(sizeof(int) * (size_t)before);
-    int *place_in = malloc(sizeof(int) * (size_t)size);
+    int *own = new_table((size_t)before, sizeof(int)),
+        *there = new_table((size_t)before, sizeof(int)),
+        *place_in = new_table((size_t)size, sizeof(int));
     for (int rank = 0; rank < before; rank++)
         own[rank] = rank;
     PMPI_Group_translate_ranks(roster.pool, before, own, now, there);
@@ -173,7 +174,7 @@ static void take_pool(MPI_Comm pool)
 /* Asks the policy, and looks whether one of those that were ranks and live is none now. */
 static void take_places(void)
 {
-    bool *was_rank = calloc((size_t)rf.size, sizeof *was_rank);
+    bool *was_rank = new_table((size_t)rf.size, sizeof *was_rank);
     for (int rank = 0; rank < roster.ranks; rank++)
         if (roster.places[rank] >= 0)
             was_rank[roster.places[rank]] = true;
@@ -228,7 +229,7 @@ int member_at(int place)
 MPI_Group own_group(void)
 {
     MPI_Group ranks, spares;
-    int count = 0, *members = malloc(sizeof(int) * (size_t)roster.ranks);
+    int count = 0, *members = new_table((size_t)roster.ranks, sizeof(int));
     for (int at = 0; at < roster.ranks; at++)
         if (roster.places[at] >= 0)
             members[count++] = member_at(roster.places[at]);

@@ -166,6 +166,8 @@ static int join(int spares, MPI_Comm *comm)
     return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
 }
 
+static const char NO_PLACE[] = "there is no place for the communicator (NULL)";
+
 /* Why there is no job to begin; NULL: there may be one. */
 static const char *why_not_begin(const MPI_Comm *comm)
 {
@@ -173,7 +175,7 @@ static const char *why_not_begin(const MPI_Comm *comm)
     PMPI_Initialized(&begun);
     PMPI_Finalized(&ended);
     if (!comm)
-        return "there is no place for the communicator (NULL)";
+        return NO_PLACE;
     if (!begun || ended)
         return "it comes after MPI_Init and before MPI_Finalize";
     return job.running ? "the job has begun already" : NULL;
@@ -228,6 +230,8 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
 
 RF_API int RF_Repair(MPI_Comm *comm)
 {
+    if (!comm)
+        return refuse("RF_Repair", NO_PLACE);
     /* After RF_Comm_irepair. */
     if (job.running && *comm == MPI_COMM_NULL && job.ranks == MPI_COMM_NULL)
         return job.is_exhausted ? RF_ERR_NO_SPARE : sleep_as_spare(comm);
@@ -241,6 +245,8 @@ RF_API int RF_Repair(MPI_Comm *comm)
 RF_API int RF_Refill(MPI_Comm *comm)
 {
     struct repair repair;
+    if (!comm)
+        return refuse("RF_Refill", NO_PLACE);
     if (!may_repair("RF_Refill", *comm))
         return RF_ERR_ARGUMENT;
     if (!has_policy())
@@ -289,6 +295,8 @@ static bool advance(struct work *work)
 
 RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *request)
 {
+    if (!repaired || !request)
+        return refuse("RF_Comm_irepair", "there is no place for what it gives (NULL)");
     *repaired = MPI_COMM_NULL;
     *request = MPI_REQUEST_NULL;
     if (!may_repair("RF_Comm_irepair", comm))
@@ -381,6 +389,8 @@ RF_API int RF_Shape(void)
 
 RF_API int RF_End(MPI_Comm *comm)
 {
+    if (!comm)
+        return refuse("RF_End", NO_PLACE);
     if (!may_repair("RF_End", *comm))
         return RF_ERR_ARGUMENT;
     finish_checkpoint();
@@ -401,7 +411,9 @@ RF_API int RF_End(MPI_Comm *comm)
 void release_spares(void)
 {
     MPI_Comm unused = MPI_COMM_NULL;
-    while (job.running && leave() != MPI_SUCCESS && repair(&unused) == MPI_SUCCESS)
+    /* A job that stops for want of spares has no gate any more, and nobody sleeps in it. */
+    while (job.running && !job.is_exhausted && leave() != MPI_SUCCESS &&
+           repair(&unused) == MPI_SUCCESS)
         ;
     job.running = false;
 }
