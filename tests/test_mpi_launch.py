@@ -38,7 +38,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def parts(tmp_path: Path) -> list[str]:
     """Options that put stand-ins in the place of mpirun and the library."""
     library = tmp_path / "librunflat_mpi.so"
-    library.write_text("RF_Init")
+    library.write_text("RUNFLAT_STEP_LIMIT_S")
     return ["--mpirun", str(script(tmp_path / "mpirun", MPIRUN)), "--library", str(library)]
 
 
@@ -193,6 +193,14 @@ def test_wrong_use_is_answered(
     assert answer.status == 2
     assert said in answer.err
     assert answer.out == ""
+
+
+def test_a_program_is_not_taken_for_the_library(parts: list[str], tmp_path: Path) -> None:
+    program = tmp_path / "app"
+    program.write_text("RF_Init RF_Repair librunflat_mpi.so")
+    answer = run("mpi", "run", *parts, "-n", "2", "--library", program, "true")
+    assert answer.status == 2
+    assert f"{program} is not the recovery library" in answer.err
 
 
 def test_hosts_that_are_to_be_killed_are_in_the_hostfile(parts: list[str], tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def mpirun(tmp_path: Path, probe: str = "exit 0") -> Path:
 
 def line(tmp_path: Path, first: str, *options: str | Path, then: str = ENDED) -> list[str | Path]:
     """Give a supervised job of 2 ranks that does this at first, and then that."""
-    (tmp_path / "librunflat_mpi.so").write_text("RF_Init")
+    (tmp_path / "librunflat_mpi.so").write_text("RUNFLAT_STEP_LIMIT_S")
     text = f'#!/bin/sh\nif [ -z "$RUNFLAT_RESTART" ]; then\n{first}\nexit 1\nfi\n{then}'
     return [
         "mpi", "run", "--mpirun", tmp_path / "mpirun", "--library", tmp_path / "librunflat_mpi.so", "-n", "2",

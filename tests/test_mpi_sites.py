@@ -61,7 +61,7 @@ def test_hosts_of_a_pod_share_more_than_others(tmp_path: Path) -> None:
 @pytest.fixture
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     library = tmp_path / "librunflat_mpi.so"
-    library.write_text("RF_Init")
+    library.write_text("RUNFLAT_STEP_LIMIT_S")
     monkeypatch.setenv("RUNFLAT_POLICY_LIBRARY", str(library))
     return ["--mpirun", str(script(tmp_path / "mpirun", MPIRUN)), "--library", str(library)]
 

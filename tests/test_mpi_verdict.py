@@ -259,7 +259,7 @@ def test_odd_lines_of_event_files_are_left_out(tmp_path: Path) -> None:
 
 def stand_in(tmp_path: Path, text: str, *options: str, status: int = 0) -> Answer:
     """Run a job whose files hold what is given as `rank event at ...`."""
-    (tmp_path / "librunflat_mpi.so").write_text("RF_Init")
+    (tmp_path / "librunflat_mpi.so").write_text("RUNFLAT_STEP_LIMIT_S")
     made = [
         f"echo '{json.dumps(one.as_json())}' >> $RUNFLAT_EVENTS/rank-{one.rank}.jsonl"
         for one in noted(text)
@@ -328,7 +328,7 @@ def test_the_timeline_has_all_events_by_time(tmp_path: Path) -> None:
 
 
 def test_json_is_one_object_and_the_programs_words_go_to_stderr(tmp_path: Path) -> None:
-    (tmp_path / "librunflat_mpi.so").write_text("RF_Init")
+    (tmp_path / "librunflat_mpi.so").write_text("RUNFLAT_STEP_LIMIT_S")
     body = "#!/bin/sh\necho word\n"
     for rank in range(2):
         body += f'for e in started finalized; do echo \'{{"t": 1, "event": "\'$e\'"}}\' >> $RUNFLAT_EVENTS/rank-{rank}.jsonl; done\n'

@@ -35,6 +35,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from runflat._core import RunflatError
+from runflat.mpi_launch.error import MpiError
 from runflat.mpi_library import (
     ARGUMENT,
     DATA_LOST,
@@ -62,6 +64,7 @@ __all__ = [
     "UNPROTECTED",
     "InterruptedCallError",
     "Job",
+    "MpiError",
     "MpiRecoveryError",
     "accept_later",
     "connect_later",
@@ -96,8 +99,13 @@ def _die_of_exceptions() -> None:
     sys.excepthook = told
 
 
-class InterruptedCallError(Exception):
+class InterruptedCallError(RunflatError):
     """A failure interrupted a call of the library; `recoverable` repairs it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a process has failed, or another one repairs: make the call inside `with job.recoverable():`, or repair with `job.repair()`"
+        )
 
 
 def shrink_later(comm: MPI.Comm) -> tuple[MPI.Request, Callable[[], MPI.Intracomm]]:
@@ -245,7 +253,8 @@ def start(spares: int = SPARES_FROM_LAUNCH) -> Job:
     Raises
     ------
     MpiRecoveryError
-        If there are not more processes than spares, or the program was not started under the library.
+        If there are not more processes than spares, or the program was not started under the library; with `NO_SPARE` if ranks died
+        meanwhile, no spare is left and the job is to stop then.
     """
     job = Job(spares)
     _die_of_exceptions()
@@ -327,6 +336,14 @@ class Job:
         ----------
         version : int
             0 or more, and more than the last one.
+
+        Raises
+        ------
+        InterruptedCallError
+            If a process has failed: the version before is still there.
+        MpiRecoveryError
+            With `ARGUMENT` if the version is none or not the same at all ranks, with MPI's class if there is no memory, or files cannot
+            be written.
         """
         self._check(self._library.RF_Checkpoint(handle_of(self.comm), version))
 
@@ -345,6 +362,11 @@ class Job:
         -------
         request : MPI.Request
             Its `wait` ends when the version counts, or raises what a failure raises.
+
+        Raises
+        ------
+        InterruptedCallError, MpiRecoveryError
+            As `checkpoint`.
         """
         from mpi4py import MPI
 
@@ -362,6 +384,13 @@ class Job:
         int or None
             The version that memory has now; None, at all ranks alike, if there is none yet, or if it went down with all
             processes that held a rank's part of it: begin with the first values then. (Version 0 is one: compare with None.)
+
+        Raises
+        ------
+        InterruptedCallError
+            If a process has failed.
+        MpiRecoveryError
+            With `ARGUMENT` if other memory is protected at any rank than was at the checkpoint.
         """
         version = ctypes.c_int64()
         code = self._library.RF_Restore(handle_of(self.comm), ctypes.byref(version))
@@ -371,7 +400,15 @@ class Job:
         return version.value
 
     def end(self) -> None:
-        """End the protected part: all ranks are done, spares are released; collective."""
+        """End the protected part: all ranks are done, spares are released; collective.
+
+        Raises
+        ------
+        InterruptedCallError
+            If a process has failed: the spares are still there.
+        MpiRecoveryError
+            With `ARGUMENT` in a job that has ended.
+        """
         from mpi4py import MPI
 
         handle = handle_of(self.comm)

@@ -1,6 +1,6 @@
 """Failures on purpose, as they are asked for on the command line.
 
-`RANK@SECONDS` is a rank some seconds after the end of its MPI_Init, `RANK@PHASE` or `RANK@PHASE+SECONDS` its first phase of that
+`RANK@SECONDS` is a rank some seconds after the last MPI_Init of the job has ended, `RANK@PHASE` or `RANK@PHASE+SECONDS` its first phase of that
 name, `node-of:RANK@...` the host of that rank then, with its daemon: these are carried out by the library inside the process
 (RUNFLAT_KILL, RUNFLAT_STOP). `node:HOST@SECONDS` is a host's daemon
 with all its processes, `ranks:HOST@SECONDS` its processes alone, counted from the first end of an MPI_Init: these are carried out
@@ -157,7 +157,9 @@ def _seconds(text: str) -> float | None:
 
 
 def missed(planned: Sequence[Injection], events: Sequence[Event]) -> list[str]:
-    """Tell of failures on request that have not come."""
+    """Tell of failures on request that have not come; where no rank has begun there is nothing to tell."""
+    if not any(one.rank is not None for one in events):
+        return []
     came = {one.rank for one in events if one.event in ("killed", "stopped")}
     return [
         f"nothing came of {str(one).removesuffix('+0')}: rank {one.rank} had ended by then, or never came there"

@@ -76,7 +76,8 @@ def _named(launcher: Path, library: Path) -> tuple[Path, Path]:
     # For which Open MPI a library was compiled is not in it: it needs libmpi.so.40, which versions 4 and 5 both are, and asks the MPI
     # that it runs in for its version. So the launcher's major version is all that is looked at.
     check_launcher(launcher, None)
-    if b"RF_Init" not in library.read_bytes():
+    # A program names the functions, too, but not the settings.
+    if b"RUNFLAT_STEP_LIMIT_S" not in library.read_bytes():
         raise MpiError(f"{library} is not the recovery library; `runflat mpi build` makes one")
     return launcher, library.resolve()
 

@@ -162,7 +162,7 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
     elif not any(one.rank is not None for one in events):
         why = "the program does not call MPI_Init, or cannot be protected"
         if attempt.status != 0:
-            why = f"mpirun could not start the program (see what it said), or {why}"
+            why = f"mpirun could not start the program (what it said is above, if it said anything), or {why}"
         reasons.append(f"no rank noted anything: {why}{all_the_same}")
     elif missing:
         did = "did not come to its" if len(missing) == 1 else "did not come to their"
@@ -266,7 +266,7 @@ def reduced(events: Sequence[Event]) -> list[str]:
     left = [one.more["ranks"] for one in events if one.event == "reduced" and "ranks" in one.more]
     if not left:
         return []
-    return [f"no spare was left: the job went on with {left[-1]} ranks"]
+    return [f"no spare was left: the job went on with {left[-1]} rank{'' if left[-1] == 1 else 's'}"]
 
 
 def summary(verdict: Verdict) -> list[str]:
