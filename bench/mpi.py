@@ -83,6 +83,14 @@ def recovery(parts: Parts, victim: int) -> dict[str, float]:
     return found | {"all": 1e3 * (before - killed)}
 
 
+def fencing(parts: Parts) -> float:
+    """Milliseconds from a SIGSTOP of one of 4 ranks until its neighbour has found it and ends it."""
+    program = [str(parts.program("examples/02_spares.c")), "150"]
+    ended = run_job(parts, 6, program, spares=2, stop="2@0.2")
+    assert "4 ranks, 150 steps, largest error 0" in ended.text, ended.text
+    return 1e3 * (ended.first("fenced") - ended.first("stopped"))
+
+
 def main() -> None:
     # The library is compiled from the tree as it is.
     own = subprocess.run(
@@ -108,6 +116,7 @@ def main() -> None:
                 results.append(row)
         past = {ranks: [added(parts, ranks) for _ in range(REPEATS)] for ranks in RANKS}
         found = [recovery(parts, 1 + turn % 7) for turn in range(RECOVERIES)]
+        fenced = record.spread([fencing(parts) for _ in range(RECOVERIES)])
     ratios = [
         {"ranks": ranks, "call": name} | record.spread([one[name] for one in found])
         for ranks, found in past.items()
@@ -122,6 +131,7 @@ def main() -> None:
             "ratios": ratios,
             "recoveries": RECOVERIES,
             "recovery_ms_at_8_ranks": recoveries,
+            "fencing_ms_at_4_ranks": fenced,
         },
     )
     print(f"{head['processor']}, {head['cores']} cores, {REPEATS} rounds, commit {head['commit']}; best (median) in us, times the best without")  # fmt: skip
@@ -141,6 +151,7 @@ def main() -> None:
         print(
             f"recovery at 8 ranks, {name:10} {ms['median']:8.2f} ms ({ms['min']:.2f}-{ms['max']:.2f})"
         )
+    print(f"stopped at 4 ranks, until fenced {fenced['median']:8.0f} ms ({fenced['min']:.0f}-{fenced['max']:.0f})")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -266,7 +266,9 @@ def reduced(events: Sequence[Event]) -> list[str]:
     left = [one.more["ranks"] for one in events if one.event == "reduced" and "ranks" in one.more]
     if not left:
         return []
-    return [f"no spare was left: the job went on with {left[-1]} rank{'' if left[-1] == 1 else 's'}"]
+    return [
+        f"no spare was left: the job went on with {left[-1]} rank{'' if left[-1] == 1 else 's'}"
+    ]
 
 
 def summary(verdict: Verdict) -> list[str]:
