@@ -36,7 +36,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from runflat._core import RunflatError
-from runflat.mpi_launch.error import MpiError
 from runflat.mpi_library import (
     ARGUMENT,
     DATA_LOST,
@@ -64,7 +63,6 @@ __all__ = [
     "UNPROTECTED",
     "InterruptedCallError",
     "Job",
-    "MpiError",
     "MpiRecoveryError",
     "accept_later",
     "connect_later",

@@ -64,7 +64,7 @@ def preload(library: str | Path | None = None) -> None:
 
     Raises
     ------
-    MpiError
+    RunflatError
         If MPI is loaded already, so that its own functions would be called, or the library is not there.
     """
     from runflat.mpi_launch.error import MpiError
