@@ -29,8 +29,9 @@ def test_all_ranks_of_a_host_die_and_its_daemon_lives(
 ) -> None:
     del hosts  # skips where there can be none
     cell = matrix.draw(8, "node", phase, Random(f"3 node {phase}"))
-    ended, wrong = matrix.run_cell(parts, cell)
-    assert not wrong, f"{cell}\n{ended.text}\n{ended.told}"
+    judged = matrix.judge(parts, cell)
+    ended = judged.ended
+    assert not judged.wrong, f"{cell}\n{judged.held_up}\n{ended.text}\n{ended.told}"
     assert len(ended.ranks("killed")) >= 3
 
 

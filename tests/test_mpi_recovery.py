@@ -41,8 +41,9 @@ CELLS = [
 @pytest.mark.parametrize(("who", "phase"), CELLS)
 def test_every_rank_is_back_with_its_data(parts: Parts, who: str, phase: str) -> None:
     cell = matrix.draw(4, who, phase, Random(f"1 {who} {phase} 0"))
-    ended, wrong = matrix.run_cell(parts, cell)
-    assert not wrong, f"{cell}\n{ended.text}\n{ended.told}"
+    judged = matrix.judge(parts, cell)
+    ended = judged.ended
+    assert not judged.wrong, f"{cell}\n{judged.held_up}\n{ended.text}\n{ended.told}"
     assert ended.ranks("killed"), "nobody died"
 
 

@@ -67,8 +67,9 @@ class Hosts:
         """How mpirun starts daemons; and that processes share cores, which it does not see from the slots."""
         agent = ["--prtemca", "plm_ssh_agent", str(self.shell)]
         ports = [
-            ["--mca", "btl_tcp_port_min_v4", str(self.ports)],
-            ["--mca", "btl_tcp_port_range_v4", str(PORTS)],
+            ["--mca", f"btl_tcp_{what}_{kind}", str(value)]
+            for kind in ("v4", "v6")
+            for what, value in (("port_min", self.ports), ("port_range", PORTS))
         ]
         own = [word for setting in ports for word in setting] if self.ports else []
         return [*agent, *own, "-x", "OMPI_MCA_mpi_yield_when_idle=1"]

@@ -24,6 +24,7 @@ from .hosts import PORTS, Hosts, make_hosts
 from .job import Ended, run_job
 from .parts import Parts, build
 from .record import Record
+from .standstill import Standstill, watched
 from .supervised import run_supervised
 
 WHO = ("one", "several", "half", "rank0", "node", "daemon")
@@ -203,6 +204,41 @@ def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
     return ended, wrong
 
 
+MOST_TRIES = 4
+"""Of a job that the machine or the launcher did not let run."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How a job ended that was let run, and what is wrong with that."""
+
+    ended: Ended
+    wrong: list[str]
+    held_up: list[str]
+    """What kept the tries before it from being a job at all."""
+
+
+def judge(parts: Parts, cell: Cell) -> Judged:
+    """Run it; once more, a few times at most, if it went wrong where it was not let run."""
+    held_up: list[str] = []
+    for _ in range(MOST_TRIES):
+        with watched() as standstill:
+            ended, wrong = run_cell(parts, cell)
+        reason = _hindrance(ended, standstill)
+        if not wrong or not reason:
+            break
+        held_up.append(f"{reason}: {'; '.join(wrong)}")
+    return Judged(ended, wrong, held_up)
+
+
+def _hindrance(ended: Ended, standstill: Standstill) -> str:
+    if was_not_started(ended):
+        return "mpirun started nothing"
+    if standstill.is_long:
+        return f"a processor stood still for {standstill.longest_s:.0f} s"
+    return ""
+
+
 def was_not_started(ended: Ended) -> bool:
     """Say whether the launcher gave up by itself before it had started any process: nothing has been tried then."""
     return NO_LAUNCHER in ended.text and not ended.events
@@ -301,16 +337,16 @@ def run_cells(
             "nobody_died": 0,
             "some_lived": 0,
             "began_again": 0,
-            "not_started": [],
+            "held_up": [],
             "failed": [],
         }
         start = time.monotonic()
         for repeat in range(repeats):
             cell = draw(ranks, who, phase, Random(f"{seed} {who} {phase} {repeat}"))
-            ended, wrong = run_cell(parts, cell)
-            if was_not_started(ended):
-                found["not_started"].append({"repeat": repeat, "text": ended.text[-300:]})
-                ended, wrong = run_cell(parts, cell)
+            judged = judge(parts, cell)
+            ended, wrong = judged.ended, judged.wrong
+            if judged.held_up:
+                found["held_up"].append({"repeat": repeat, "tries": judged.held_up})
             found["recovered"] += not wrong
             found["nobody_died"] += not ended.ranks("killed")
             found["began_again"] += began_again(cell, ended)

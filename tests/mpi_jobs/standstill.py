@@ -1,0 +1,60 @@
+"""When a processor of this machine let processes wait that only had to wake: a job that ran then has not been judged.
+
+A virtual machine's processors are taken away now and then, and kernels have starved processes beside others that yield without
+end. Either holds a job up for tens of seconds, whatever it does.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+
+TICK_S = 0.05
+"""How long a watcher of a processor sleeps."""
+
+LONG_S = 10.0
+"""No wait behind other processes takes so long, however many they are here (50 of them: 1 to 2 s)."""
+
+
+class Standstill:
+    """The longest time, in s, by which somebody on one of the processors woke too late."""
+
+    def __init__(self) -> None:
+        self.longest_s = 0.0
+
+    def note(self, late_s: float) -> None:
+        """Keep it, if it is the longest so far."""
+        self.longest_s = max(self.longest_s, late_s)
+
+    @property
+    def is_long(self) -> bool:
+        """Say whether the machine is to blame for what took too long."""
+        return self.longest_s >= LONG_S
+
+
+@contextmanager
+def watched() -> Iterator[Standstill]:
+    """Watch each processor that this process may use, by a thread that sleeps on it."""
+    found, ended = Standstill(), Event()
+
+    def watch(processor: int) -> None:
+        os.sched_setaffinity(0, {processor})
+        last = time.monotonic()
+        while not ended.is_set():
+            time.sleep(TICK_S)
+            now = time.monotonic()
+            found.note(now - last - TICK_S)
+            last = now
+
+    threads = [Thread(target=watch, args=(one,)) for one in sorted(os.sched_getaffinity(0))]
+    for thread in threads:
+        thread.start()
+    try:
+        yield found
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
