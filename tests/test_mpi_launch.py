@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from command import Answer, finish, program, run, spawn
+from mpi_jobs.parts import ROOT
 from mpi_jobs.processes import is_alive, pids
 from mpi_jobs.stand_ins import MPIRUN, script
 from runflat.mpi_launch import Job, MpiError, compose, read_kill, read_stop
@@ -167,6 +168,8 @@ def test_more_ranks_than_cores_are_oversubscribed(tmp_path: Path) -> None:
         (["-n", "2", "--torus", "true"], "--shape"),
         (["-n", "2", "./absent"], "no program './absent'"),
         (["-n", "2", "/etc/passwd"], "is not executable: chmod +x"),
+        (["-n", "2", str(ROOT / "mpi/examples/02_spares.c")], "is source code: compile it first"),
+        (["-n", "2", str(ROOT / "mpi/examples/01_shrink.py")], "is a Python program: write python /"),
         (["-n", "2", "/etc"], "is a folder"),
         (["-n", "2", "--timeline", "/nowhere/t.json", "true"], "no folder"),
         (["-n", "2", "--timeline", "/proc/t.json", "true"], "cannot be written to"),

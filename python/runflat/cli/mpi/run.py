@@ -284,6 +284,26 @@ def command(
     return end.status
 
 
+SOURCES = (".c", ".cc", ".cpp", ".cxx", ".f", ".f90", ".f08")
+"""How files end that are compiled."""
+
+
+def _check_program(program: str) -> None:
+    if shutil.which(program) is not None:
+        return
+    if "/" not in program:
+        raise MpiError(f"there is no program {program!r} (a path to one here begins with ./)")
+    if Path(program).is_dir():
+        raise MpiError(f"{program!r} is a folder, not a program")
+    if not Path(program).exists():
+        raise MpiError(f"there is no program {program!r}")
+    if program.endswith(".py"):
+        raise MpiError(f"{program!r} is a Python program: write python {program}")
+    if program.endswith(SOURCES):
+        raise MpiError(f"{program!r} is source code: compile it first (mpicc, `runflat mpi build`)")
+    raise MpiError(f"{program!r} is not executable: chmod +x")
+
+
 def _check(
     job: Job, timeline: str | None, store: str | None, relaunches: int | None, *, supervise: bool
 ) -> None:
@@ -298,18 +318,8 @@ def _check(
             raise MpiError(
                 f"{timeline}: its folder cannot be written to: {error.strerror}"
             ) from error
-    program = job.program[0]
-    if job.hostfile is None and shutil.which(program) is None:
-        if "/" not in program:
-            raise MpiError(f"there is no program {program!r} (a path to one here begins with ./)")
-        if Path(program).is_dir():
-            raise MpiError(f"{program!r} is a folder, not a program")
-        is_there = Path(program).exists()
-        raise MpiError(
-            f"{program!r} is not executable: chmod +x"
-            if is_there
-            else f"there is no program {program!r}"
-        )
+    if job.hostfile is None:
+        _check_program(job.program[0])
     if supervise:
         check_supervised(job)
     elif store is not None:
