@@ -86,3 +86,10 @@ def test_a_launcher_that_starts_nothing_is_asked_again(monkeypatch: pytest.Monke
     judged = matrix.judge(None, CELL)  # type: ignore[arg-type]
     assert not judged.wrong
     assert judged.held_up == ["mpirun started nothing: no result"]
+
+
+def test_a_crash_counts_however_still_the_machine_stood(monkeypatch: pytest.MonkeyPatch) -> None:
+    crashed = [(ended("Segmentation fault"), ["Segmentation fault"]), (ended(), [])]
+    monkeypatch.setattr(matrix, "run_cell", lambda _parts, _cell: crashed.pop(0))
+    monkeypatch.setattr(Standstill, "note", lambda self, _: setattr(self, "longest_s", LONG_S))
+    assert matrix.judge(None, CELL).wrong == ["Segmentation fault"]  # type: ignore[arg-type]

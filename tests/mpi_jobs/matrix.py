@@ -225,7 +225,8 @@ def judge(parts: Parts, cell: Cell) -> Judged:
         with watched() as standstill:
             ended, wrong = run_cell(parts, cell)
         reason = _hindrance(ended, standstill)
-        if not wrong or not reason:
+        # No machine is to blame for a crash.
+        if not wrong or not reason or ended.crash_words:
             break
         held_up.append(f"{reason}: {'; '.join(wrong)}")
     return Judged(ended, wrong, held_up)
