@@ -1,6 +1,6 @@
 """The recovery library in this process: where it comes from, its functions, and how MPI handles cross over.
 
-For `runflat.mpi`, which has what programs call; nothing is computed here. Limits: mpi4py 4 or later, Open MPI 5.0.
+What programs call of it is named in `runflat.mpi`. Limits: mpi4py 4 or later, Open MPI 5.0.
 """
 
 from __future__ import annotations

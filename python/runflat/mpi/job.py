@@ -1,27 +1,7 @@
-"""Recovery for mpi4py programs: ranks, hot spares and checkpoints of `runflat mpi run`.
+"""The ranks of a job, with the spares behind them: begun, checkpointed, repaired, ended.
 
-    from mpi4py import MPI
-    from runflat import mpi
-
-    job = mpi.start()                     # spares sleep in here until they take over
-    while job.goes_on:
-        with job.recoverable():           # a failure in here is repaired, and the loop begins again
-            if job.is_smaller:            # spares ran out: stop, or share the work out anew
-                MPI.COMM_WORLD.Abort(1)
-            step = job.restore()          # the last checkpoint; None: there is none
-            if step is None:
-                step = 0
-                first_values(field)
-                job.checkpoint(step)
-            while step < steps:
-                compute(job.comm, field)
-                step += 1
-                job.checkpoint(step)
-            job.end()
-
-Memory that is to be kept is named before the loop: `job.protect(0, field)`. The functions are those of `mpi/include/runflat.h`, called
-in the library that the launcher has put before the program, or `preload` where mpirun alone starts it; nothing is computed here.
-Limits: mpi4py 4 or later, Open MPI 5.0.
+`RF_Init` to `RF_End` of `mpi/include/runflat.h`; here is what Python adds: a failure is an exception, and an exception that nobody
+catches is a failure of its process.
 """
 
 from __future__ import annotations
@@ -30,48 +10,24 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from runflat._core import RunflatError
-from runflat.mpi_library import (
-    ARGUMENT,
+from runflat.mpi.library import (
     DATA_LOST,
     NO_CHECKPOINT,
-    NO_SPARE,
-    UNPROTECTED,
     MpiRecoveryError,
     communicator,
     handle_of,
     library,
     post,
-    preload,
-    strings,
 )
 
 if TYPE_CHECKING:
     from mpi4py import MPI
-
-__all__ = [
-    "ARGUMENT",
-    "DATA_LOST",
-    "NO_CHECKPOINT",
-    "NO_SPARE",
-    "SPARES_FROM_LAUNCH",
-    "UNPROTECTED",
-    "InterruptedCallError",
-    "Job",
-    "MpiRecoveryError",
-    "accept_later",
-    "connect_later",
-    "preload",
-    "shrink_later",
-    "spawn_later",
-    "spawn_multiple_later",
-    "start",
-]
 
 SPARES_FROM_LAUNCH = -1
 
@@ -104,138 +60,6 @@ class InterruptedCallError(RunflatError):
         super().__init__(
             "a process has failed, or another one repairs: make the call inside `with job.recoverable():`, or repair with `job.repair()`"
         )
-
-
-def shrink_later(comm: MPI.Comm) -> tuple[MPI.Request, Callable[[], MPI.Intracomm]]:
-    """Shrink a communicator while its processes go on (`MPIX_Comm_ishrink`).
-
-    Parameters
-    ----------
-    comm : MPI.Comm
-        An intracommunicator, revoked or not.
-
-    Returns
-    -------
-    request : MPI.Request
-        Ends when all live processes have the new one.
-    made : callable
-        Gives the new communicator, then.
-
-    Raises
-    ------
-    MpiRecoveryError
-        If this MPI cannot.
-    """
-    from mpi4py import MPI
-
-    return post(library().MPIX_Comm_ishrink, (), comm, (), MPI.Intracomm)
-
-
-def spawn_later(
-    command: str,
-    words: Sequence[str] = (),
-    count: int = 1,
-    info: MPI.Info | None = None,
-    root: int = 0,
-    *,
-    comm: MPI.Comm,
-) -> tuple[MPI.Request, Callable[[], MPI.Intercomm]]:
-    """Start processes while those that are there go on (`MPIX_Comm_ispawn`).
-
-    Parameters
-    ----------
-    command, words, count, info, root
-        As of `MPI.Intracomm.Spawn`.
-    comm : MPI.Comm
-        An intracommunicator; all its processes call.
-
-    Returns
-    -------
-    request : MPI.Request
-        Ends when all have the new communicator, or with the same error at all if a process of `comm` dies first.
-    made : callable
-        Gives the communicator with the new processes, then.
-
-    Raises
-    ------
-    MpiRecoveryError
-        If this MPI cannot.
-    """
-    from mpi4py import MPI
-
-    wish = (command.encode(), strings(words), count, handle_of(info or MPI.INFO_NULL), root)
-    return post(library().MPIX_Comm_ispawn, wish, comm, ((ctypes.c_int * count)(),), MPI.Intercomm)
-
-
-def spawn_multiple_later(
-    commands: Sequence[str],
-    words: Sequence[Sequence[str]] | None = None,
-    counts: Sequence[int] | None = None,
-    infos: Sequence[MPI.Info] | None = None,
-    root: int = 0,
-    *,
-    comm: MPI.Comm,
-) -> tuple[MPI.Request, Callable[[], MPI.Intercomm]]:
-    """Start processes of several programs at once (`MPIX_Comm_ispawn_multiple`).
-
-    Parameters
-    ----------
-    commands, words, counts, infos, root
-        As of `MPI.Intracomm.Spawn_multiple`, one of each for each command; without `counts` one process of each.
-    comm : MPI.Comm
-        An intracommunicator; all its processes call.
-
-    Returns
-    -------
-    request, made
-        As those of `spawn_later`.
-
-    Raises
-    ------
-    ValueError
-        If there is no command, or not one of each for each.
-    MpiRecoveryError
-        If this MPI cannot.
-    """
-    from mpi4py import MPI
-
-    kinds = len(commands)
-    words = [()] * kinds if words is None else words
-    counts = [1] * kinds if counts is None else counts
-    infos = [MPI.INFO_NULL] * kinds if infos is None else infos
-    if not kinds or not kinds == len(words) == len(counts) == len(infos):
-        raise ValueError(
-            f"each command has words, a count and an info: got {kinds} commands, {len(words)} lists of words, "
-            f"{len(counts)} counts, {len(infos)} infos"
-        )
-    lists = [strings(one) for one in words]
-    wish = (
-        kinds, strings(commands),
-        (ctypes.POINTER(ctypes.c_char_p) * kinds)(*(ctypes.cast(one, ctypes.POINTER(ctypes.c_char_p)) for one in lists)),
-        (ctypes.c_int * kinds)(*counts), (ctypes.c_void_p * kinds)(*(one.handle for one in infos)), root,
-    )  # fmt: skip
-    codes = (ctypes.c_int * max(sum(counts), 1))()
-    return post(library().MPIX_Comm_ispawn_multiple, wish, comm, (codes,), MPI.Intercomm)
-
-
-def connect_later(
-    port: str, info: MPI.Info | None = None, root: int = 0, *, comm: MPI.Comm
-) -> tuple[MPI.Request, Callable[[], MPI.Intercomm]]:
-    """Connect to the processes that accept at a port (`MPIX_Comm_iconnect`); arguments and results as those of `spawn_later`."""
-    from mpi4py import MPI
-
-    wish = (port.encode(), handle_of(info or MPI.INFO_NULL), root)
-    return post(library().MPIX_Comm_iconnect, wish, comm, (), MPI.Intercomm)
-
-
-def accept_later(
-    port: str, info: MPI.Info | None = None, root: int = 0, *, comm: MPI.Comm
-) -> tuple[MPI.Request, Callable[[], MPI.Intercomm]]:
-    """Accept the processes that connect to a port (`MPIX_Comm_iaccept`); arguments and results as those of `spawn_later`."""
-    from mpi4py import MPI
-
-    wish = (port.encode(), handle_of(info or MPI.INFO_NULL), root)
-    return post(library().MPIX_Comm_iaccept, wish, comm, (), MPI.Intercomm)
 
 
 def start(spares: int = SPARES_FROM_LAUNCH) -> Job:
