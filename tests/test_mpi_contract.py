@@ -36,6 +36,7 @@ def test_agreements_of_a_program_come_after_earlier_uniform_calls(
 
 RF_ERR_NO_SPARE = -101
 RF_ERR_ARGUMENT = -105
+MPI_ERR_COMM = 5
 MPI_ERR_ARG = 13
 MPI_ERR_OTHER = 16
 MPI_ERR_INFO_VALUE = 33
@@ -47,8 +48,29 @@ def test_versions_that_differ_are_an_error_at_all_ranks(parts: Parts, parity: st
     ended = run_job(parts, 3, program, environment={"RUNFLAT_PARITY": parity})
     told = re.findall(r"rank \d: codes (.*), version (.*)", ended.text)
     assert told == [(f"{RF_ERR_ARGUMENT} {MPI_ERR_ARG} 0 0", "6")] * 3, ended.text
-    said = re.findall(r"RF_I?checkpoint: the version is not the same", ended.text, re.IGNORECASE)
+    said = re.findall(r"RF_I?checkpoint: the version, or what is", ended.text, re.IGNORECASE)
     assert len(said) == 2, ended.text
+
+
+@pytest.mark.parametrize("parity", ["", "3"])
+def test_versions_that_are_too_low_are_an_error_at_all_ranks(parts: Parts, parity: str) -> None:
+    program = [str(parts.program("tests/misuse.c")), "old"]
+    ended = run_job(parts, 3, program, environment={"RUNFLAT_PARITY": parity})
+    wrong, wrong_request = RF_ERR_ARGUMENT, MPI_ERR_ARG
+    told = re.findall(r"rank \d: (.*)", ended.text)
+    codes = f"codes 0 {wrong} {wrong_request} {wrong} {wrong_request} 0, version 5, then 0"
+    assert told == [codes] * 3, ended.text
+    assert ended.text.count("RF_Checkpoint: version 3 is given, and 5 counts already") == 1
+    assert ended.text.count("RF_Icheckpoint: version -1 is given, and 5 counts already") == 1
+
+
+@pytest.mark.parametrize("parity", ["", "3"])
+def test_ids_that_differ_are_an_error_at_all_ranks(parts: Parts, parity: str) -> None:
+    program = [str(parts.program("tests/misuse.c")), "ids"]
+    ended = run_job(parts, 3, program, environment={"RUNFLAT_PARITY": parity})
+    told = re.findall(r"rank \d: (codes.*)", ended.text)
+    assert told == [f"codes {RF_ERR_ARGUMENT} {MPI_ERR_ARG} 0 0, version 3"] * 3, ended.text
+    assert ended.text.count("is not the same at all ranks (version 1, 1 ids here)") == 1
 
 
 def test_other_memory_than_at_the_checkpoint_is_an_error_at_all_ranks(parts: Parts) -> None:
@@ -118,10 +140,13 @@ def test_a_repair_by_request_that_a_live_rank_never_joins_has_a_limit(parts: Par
 def test_wrong_use_is_said(parts: Parts) -> None:
     ended = run_job(parts, 2, [str(parts.program("tests/misuse.c")), "calls"])
     assert f"before: {RF_ERR_ARGUMENT}" in ended.text
-    assert f"world: {RF_ERR_ARGUMENT}, negative: {RF_ERR_ARGUMENT}" in ended.text
+    codes = f"world: {RF_ERR_ARGUMENT}, negative: {RF_ERR_ARGUMENT}, freed: {MPI_ERR_COMM}"
+    assert ended.text.count(codes) == 2, ended.text
+    assert ended.text.count(f"again: {RF_ERR_ARGUMENT}") == 2
     assert "RF_Repair: there is no job" in ended.text
     assert "RF_Checkpoint: this is not the communicator" in ended.text
-    assert "RF_Checkpoint: the version is negative" in ended.text
+    assert "RF_Checkpoint: version -7 is given; a version is 0 or more" in ended.text
+    assert "RF_Init: the job has ended" in ended.text
 
 
 def test_a_repair_beside_one_that_is_under_way_is_refused(parts: Parts) -> None:

@@ -82,6 +82,8 @@ enum {
 };
 
 /* Splits the processes of MPI_COMM_WORLD into ranks and spares. All processes of the world must call it, once, after MPI_Init.
+ * From here on use `comm`, and what is made from it, in place of MPI_COMM_WORLD: spares take part in nothing while they sleep, and a
+ * repair does not interrupt who waits for a live process on the world.
  *
  * [in]  spares  how many processes to keep; which they are, and who will take over for whom, is what the launch says
  *               (RUNFLAT_SHAPE, RUNFLAT_ALLOCATION, RUNFLAT_POLICY); by default the last ones, the nearest to a failed rank first
@@ -90,13 +92,14 @@ enum {
  *               communicator, or at the end of the job, with MPI_COMM_NULL.
  *
  * MPI_SUCCESS; RF_ERR_ARGUMENT if there are not more processes than spares, or what the launch says does not fit;
- * RF_ERR_ARGUMENT outside of MPI_Init and MPI_Finalize, or if there is a job already (comm stays as it is); RF_ERR_UNPROTECTED;
+ * RF_ERR_ARGUMENT outside of MPI_Init and MPI_Finalize, or if there is a job already or has been one (comm stays as it is);
+ * RF_ERR_UNPROTECTED: a program may go on in MPI_COMM_WORLD, without the other calls;
  * RF_ERR_NO_SPARE at ranks and sleeping spares alike, if the job is to stop when spares run out and they have. */
 RF_API int RF_Init(int spares, MPI_Comm *comm);
 
 /* Makes the communicator whole again after a failure: every rank in its place, failed ones replaced by spares. All live ranks
- * come here, some because an operation told them of the failure, the others because this call interrupts theirs with
- * MPIX_ERR_REVOKED. Failures during the repair are repaired as well.
+ * come here, some because an operation told them of the failure, the others because this call interrupts theirs, on the communicator
+ * of the job, with MPIX_ERR_REVOKED. Failures during the repair are repaired as well.
  *
  * Communicators and windows that were made from it, or from those, are interrupted alike, also those that this process has freed
  * since it has heard of the failure: free them, before or after, and make them anew from the repaired one. What takes all live
@@ -141,7 +144,7 @@ RF_API int RF_Spares(void);
 RF_API int RF_Shape(void);
 
 /* Names memory that belongs to the rank: what RF_Checkpoint keeps and RF_Restore brings back. All ranks name the same ids,
- * in any order; sizes may differ between ranks. A rank that moves or takes over names its own memory before RF_Restore.
+ * in any order (a checkpoint looks whether they do); sizes may differ between ranks. A rank that moves or takes over names its own memory before RF_Restore.
  *
  * [in] id      any number; naming it again replaces the memory
  * [in] memory  the caller's, until it is named again or MPI_Finalize
@@ -157,7 +160,7 @@ RF_API int RF_Protect(int id, void *memory, size_t bytes);
  *
  * MPI_SUCCESS, or the class of a failure, at all ranks alike. At all alike too, and the version before stays in force: MPI_ERR_NO_MEM,
  * where memory was too little at any rank (the next checkpoint may ask for a repair); MPI_ERR_IO, where files could not be written.
- * RF_ERR_ARGUMENT, at all alike where the version is not the same at all. */
+ * RF_ERR_ARGUMENT, where at any rank the version is too low, or other than at the others, or other ids are protected. */
 RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version);
 
 /* RF_Checkpoint as a request: the protected memory is copied in this call and may change afterwards, the rest happens beside the
@@ -166,7 +169,7 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version);
  *
  * [in]  version  as for RF_Checkpoint
  * [out] request  for MPI_Wait, MPI_Test and their kind: MPI_SUCCESS, then the version counts; MPI_ERR_IO or
- *                MPI_ERR_ARG (not the same version) at all ranks alike; or the class of a failure, which others may not have
+ *                MPI_ERR_ARG (where RF_Checkpoint says RF_ERR_ARGUMENT) at all ranks alike; or the class of a failure, which others may not have
  *
  * MPI_SUCCESS; RF_ERR_ARGUMENT; MPI_ERR_NO_MEM; or the class of a failure. */
 RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request);

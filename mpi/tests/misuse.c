@@ -3,6 +3,8 @@
  *     misuse protect       after a failure the ranks protect other memory than before
  *     misuse store         checkpoints, whose files may have no place
  *     misuse versions      checkpoints of versions that differ, waited for and as requests, and then a good one
+ *     misuse old           versions that are too low, at one rank and at all, and then a good one
+ *     misuse ids           one rank protects what others do not, until they do, too
  *     misuse absent        a rank dies, one sleeps for ever, the others repair by request
  *     misuse twice         a repair beside one that is under way
  *     misuse abort         rank 0 aborts, and does not look after the others, which wait
@@ -99,6 +101,46 @@ static void differ_in_versions(MPI_Comm comm, int rank)
            (int)restored);
 }
 
+/* The code that the request of a checkpoint ends with. */
+static int checkpoint_later(MPI_Comm comm, int64_t version)
+{
+    MPI_Request request;
+    int code = RF_Icheckpoint(comm, version, &request);
+    return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+}
+
+static void give_old_versions(MPI_Comm comm, int rank)
+{
+    int64_t restored = -1;
+    int codes[] = {
+        RF_Checkpoint(comm, 5),
+        RF_Checkpoint(comm, rank == 1 ? 3 : 6),
+        checkpoint_later(comm, rank == 0 ? -1 : 6),
+        RF_Checkpoint(comm, 5),
+        checkpoint_later(comm, 4),
+        RF_Restore(comm, &restored),
+    };
+    printf("rank %d: codes", rank);
+    for (int at = 0; at < 6; at++)
+        printf(" %d", codes[at]);
+    printf(", version %d, then %d\n", (int)restored, checkpoint_later(comm, 6));
+}
+
+static void differ_in_ids(MPI_Comm comm, int rank)
+{
+    static char more[10];
+    int64_t restored = -1;
+    if (rank == 2)
+        RF_Protect(7, more, sizeof more);
+    int codes[4] = {RF_Checkpoint(comm, 1), checkpoint_later(comm, 2)};
+    if (rank != 2)
+        RF_Protect(7, more, sizeof more);
+    codes[2] = RF_Checkpoint(comm, 3);
+    codes[3] = RF_Restore(comm, &restored);
+    printf("rank %d: codes %d %d %d %d, version %d\n", rank, codes[0], codes[1], codes[2], codes[3],
+           (int)restored);
+}
+
 static void wait_for_absent(MPI_Comm comm, int rank)
 {
     MPI_Comm repaired;
@@ -177,16 +219,22 @@ int main(int argc, char **argv)
             differ_in_info(comm, rank);
         else if (strcmp(argv[1], "versions") == 0)
             differ_in_versions(comm, rank);
+        else if (strcmp(argv[1], "old") == 0)
+            give_old_versions(comm, rank);
+        else if (strcmp(argv[1], "ids") == 0)
+            differ_in_ids(comm, rank);
         else if (strcmp(argv[1], "abort") == 0 || strstr(argv[1], "exit"))
             end_alone(comm, rank, argv[1]);
         else if (strcmp(argv[1], "calls") == 0)
-            printf("world: %d, negative: %d\n", RF_Checkpoint(MPI_COMM_WORLD, 1),
-                   RF_Checkpoint(comm, -7));
+            printf("world: %d, negative: %d, freed: %d\n", RF_Checkpoint(MPI_COMM_WORLD, 1),
+                   RF_Checkpoint(comm, -7), MPI_Comm_free(&(MPI_Comm){comm}));
         else if (!is_late)
             printf("rank %d: code %d\n", rank, code = run(&comm, argv[1][0] == 'p'));
         fflush(stdout);
         if (!strstr(argv[1], "exit") && comm != MPI_COMM_NULL)
             RF_End(&comm);
+        if (strcmp(argv[1], "calls") == 0)
+            printf("again: %d\n", RF_Init(0, &comm));
     }
     MPI_Finalize();
     return 0;

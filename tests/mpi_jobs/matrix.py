@@ -39,10 +39,16 @@ PHASES = (*CALLS, "checkpoint", "restore", "shrink", "agree", "repair", "finaliz
 OF_RANKS = ("checkpoint", "restore", "agree")
 """Phases that sleeping spares do not enter."""
 
+LATER = {"checkpoint": 20, "agree": 20, "restore": 2}
+"""Phases that begin before there is any data: four of five times it is a later one, up to the one with this number."""
+
+BACKGROUND = "examples/06_background.c"
+"""Its checkpoints count without agreements."""
+
 STEPS = 220
 """Steps of the program, of 2 ms each: it goes on longer than until the last death that is drawn."""
 
-PROGRAMS = ("examples/02_spares.c", "examples/06_background.c", "examples/08_grid.c")
+PROGRAMS = ("examples/02_spares.c", BACKGROUND, "examples/08_grid.c")
 """Checkpoints that ranks wait for, checkpoints beside the computation, and communicators of rows and columns."""
 
 COLLECTIVE = "tests/collective.c"
@@ -131,12 +137,19 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
         first = random.choice([place for place in places if place not in on_host])
         kills.append(f"{first}@{random.uniform(0.05, 0.3):.3f}")
         spares += not policy
+    nth = random.randint(2, LATER[phase]) if phase in LATER and random.random() < 0.8 else 1
+    if (who, phase, policy) == ("one", "restore", "") and random.random() < 0.3:
+        # The spare that has taken over dies while it gets the data of its rank.
+        victims, nth = [ranks], 1
     for victim in victims:
         within = random.choice([0.0, 0.0, random.uniform(0, 0.003)])
-        when = f"{random.uniform(0.05, 0.4):.4f}" if phase in CALLS else f"{phase}+{within:.5f}"
+        when = f"{phase}:{nth}+{within:.5f}"
+        if phase in CALLS:
+            when = f"{random.uniform(0.05, 0.4):.4f}"
         kills.append(f"{'node-of:' if who == 'daemon' else ''}{victim}@{when}")
     hosted = slots if who in HOSTED else None
-    program, words = random.choice(PROGRAMS), []
+    programs = [one for one in PROGRAMS if (phase, one) != ("agree", BACKGROUND)]
+    program, words = random.choice(programs), []
     if phase == "collective":
         program, words = COLLECTIVE, random.choice([[], ["uniform"]])
     if phase == "creation":
@@ -247,14 +260,31 @@ def was_not_started(ended: Ended) -> bool:
 
 def began_again(cell: Cell, ended: Ended) -> bool:
     """Say whether a job that had a checkpoint when somebody died was at its first step once more."""
-    versions = [one for one in ended.events if one["event"] == "checkpoint"]
-    first = min((one["t"] for one in ended.events if one["event"] == "killed"), default=None)
-    if first is None:
-        return False
-    before = {one["rank"] for one in versions if one["t"] < first}
-    return len(before) >= cell.ranks and any(
-        one["t"] > first and one["version"] == 0 for one in versions
+    deaths, versions = _times_of_deaths(ended), _checkpoints(ended)
+    return (
+        bool(deaths)
+        and _had_data(cell, ended, deaths[0])
+        and any(one["t"] > deaths[0] and one["version"] == 0 for one in versions)
     )
+
+
+def died_with_data(cell: Cell, ended: Ended) -> bool:
+    """Say whether a checkpoint counted when the last of the victims died."""
+    deaths = _times_of_deaths(ended)
+    return bool(deaths) and _had_data(cell, ended, deaths[-1])
+
+
+def _had_data(cell: Cell, ended: Ended, moment: float) -> bool:
+    before = {one["rank"] for one in _checkpoints(ended) if one["t"] < moment}
+    return len(before) >= cell.ranks
+
+
+def _times_of_deaths(ended: Ended) -> list[float]:
+    return sorted(one["t"] for one in ended.events if one["event"] == "killed")
+
+
+def _checkpoints(ended: Ended) -> list[dict[str, Any]]:
+    return [one for one in ended.events if one["event"] == "checkpoint"]
 
 
 def _run_in_job(parts: Parts, cell: Cell, hosts: Hosts | None) -> tuple[Ended, list[str]]:
@@ -318,10 +348,11 @@ def main() -> int:
             )
     jobs, good = len(found) * given.repeats, sum(place["recovered"] for place in found)
     without = sum(place["nobody_died"] for place in found)
+    with_data = sum(place["with_data"] for place in found)
     again = sum(place["began_again"] for place in found)
     print(
         f"seed {given.seed}: {good} of {jobs} jobs recovered; {again} from the beginning, since all copies of some data were "
-        f"lost; in {without} nobody died in time"
+        f"lost; in {with_data} a checkpoint counted when the last one died, in {without} nobody died in time"
     )
     return 0 if good == jobs else 1
 
@@ -336,6 +367,7 @@ def run_cells(
         found = {
             "recovered": 0,
             "nobody_died": 0,
+            "with_data": 0,
             "some_lived": 0,
             "began_again": 0,
             "held_up": [],
@@ -350,6 +382,7 @@ def run_cells(
                 found["held_up"].append({"repeat": repeat, "tries": judged.held_up})
             found["recovered"] += not wrong
             found["nobody_died"] += not ended.ranks("killed")
+            found["with_data"] += died_with_data(cell, ended)
             found["began_again"] += began_again(cell, ended)
             found["some_lived"] += not cell.victims <= ended.ranks("killed")
             if wrong:
@@ -358,7 +391,8 @@ def run_cells(
         found["seconds"] = round(time.monotonic() - start)
         record.add(place, found)
     lived = f"; in {found['some_lived']} not all of them died" if found.get("some_lived") else ""
-    print(f"{ranks} ranks, {who} in {phase}: {found['recovered']} of {repeats}{lived}", flush=True)
+    told = f"{found['recovered']} of {repeats}, {found['with_data']} with data{lived}"
+    print(f"{ranks} ranks, {who} in {phase}: {told}", flush=True)
     return found
 
 

@@ -21,12 +21,29 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define OLD_VERSION "the version is negative, or not after the last one that counts"
+/* The number of copies that will never count: a rank whose version is refused goes along so far that others do not wait for it. */
+enum { REFUSED = -2 };
 
-static void refuse_versions(const char *call, const struct ring *ring, int64_t version)
+/* Whether a version may be the next one, which only this rank can tell; else it says why not. */
+static bool is_next(const char *call, int64_t version)
+{
+    if (version > last_complete && version >= 0)
+        return true;
+    if (last_complete < 0)
+        say("%s: version %lld is given; a version is 0 or more", call, (long long)version);
+    else
+        say("%s: version %lld is given, and %lld counts already; a version is more than the last",
+            call, (long long)version, (long long)last_complete);
+    return false;
+}
+
+/* At the ranks that have done nothing wrong. */
+static void refuse_others(const char *call, const struct ring *ring, int64_t version)
 {
     if (ring->own == 0)
-        say("%s: the version is not the same at all ranks (%lld here)", call, (long long)version);
+        say("%s: the version, or what is protected, is not the same at all ranks (version %lld, "
+            "%d ids here)",
+            call, (long long)version, protected_count());
 }
 
 /* A version counts. */
@@ -59,23 +76,23 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
     if (!may_call("RF_Checkpoint", comm))
         return RF_ERR_ARGUMENT;
     finish_checkpoint();
-    if (version <= last_complete)
-        return refuse("RF_Checkpoint", OLD_VERSION);
     double begin = wall_s();
     enter_phase("checkpoint");
+    bool good = is_next("RF_Checkpoint", version);
     struct ring ring = open_ring(side_of_job());
     struct sharing sharing;
-    int code = begin_version(&ring, version);
+    int code = begin_version(&ring, good ? version : REFUSED);
     if (code == MPI_SUCCESS) {
-        begin_sharing(&sharing, &ring, version);
+        begin_sharing(&sharing, &ring, good ? version : REFUSED);
         code = !share(&sharing)         ? MPIX_ERR_REVOKED
+               : !good                  ? RF_ERR_ARGUMENT
                : !store_copies(version) ? MPI_ERR_IO
                                         : MPI_SUCCESS;
     }
     int own = code;
-    code = agree_on_outcome(comm, code, version);
+    code = agree_on_outcome(comm, code, version ^ protected_ids());
     if (own == MPI_SUCCESS && code == RF_ERR_ARGUMENT)
-        refuse_versions("RF_Checkpoint", &ring, version);
+        refuse_others("RF_Checkpoint", &ring, version);
     /* After a failure others may know that it is complete: it is kept beside the one before, and RF_Restore finds out. */
     if (code == MPI_SUCCESS)
         commit(&ring, version, begin);
@@ -85,9 +102,10 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
     return code;
 }
 
-/* What ranks say of a version: whether all goes well, and the lowest and the highest that is meant. */
+/* What ranks say of a version: whether all goes well, whether nobody refuses it, and the lowest and the highest of the versions, and of
+ * sums of the ids, that are meant. */
 struct word {
-    int64_t good, low, high;
+    int64_t good, next, low[2], high[2];
 };
 
 /* Ranks tell each other that all have theirs: in round k each tells the one 2^k places behind it what it has heard so far. Open
@@ -111,9 +129,11 @@ static void begin_round(struct confirmation *own)
 }
 
 static void begin_confirmation(struct confirmation *own, const struct ring *ring, bool good,
-                               int64_t version)
+                               bool next, int64_t version)
 {
-    *own = (struct confirmation){.ring = ring, .distance = 1, .out = {good, version, version}};
+    int64_t ids = protected_ids();
+    *own = (struct confirmation){
+        .ring = ring, .distance = 1, .out = {good, next, {version, ids}, {version, ids}}};
     begin_flight(&own->flight, ring->comm);
     if (ring->size > 1)
         begin_round(own);
@@ -127,8 +147,12 @@ static bool advance_confirmation(struct confirmation *own)
         return false;
     if (!own->flight.good || own->ring->size == 1)
         return true;
-    *all = (struct word){all->good && other->good, all->low < other->low ? all->low : other->low,
-                         all->high > other->high ? all->high : other->high};
+    all->good = all->good && other->good;
+    all->next = all->next && other->next;
+    for (int at = 0; at < 2; at++) {
+        all->low[at] = all->low[at] < other->low[at] ? all->low[at] : other->low[at];
+        all->high[at] = all->high[at] > other->high[at] ? all->high[at] : other->high[at];
+    }
     own->distance *= 2;
     if (own->distance >= own->ring->size)
         return true;
@@ -136,17 +160,15 @@ static bool advance_confirmation(struct confirmation *own)
     return false;
 }
 
-/* What it has come to; without a failure at all ranks alike. */
+/* What it has come to; without a failure at all ranks alike. A request ends with a code of MPI's. */
 static int confirmed(const struct confirmation *own)
 {
+    const struct word *all = &own->out;
     if (!own->flight.good)
         return MPIX_ERR_REVOKED;
-    if (!own->out.good)
-        return MPI_ERR_IO;
-    if (own->out.low == own->out.high)
-        return MPI_SUCCESS;
-    refuse_versions("RF_Icheckpoint", own->ring, own->out.low);
-    return MPI_ERR_ARG; /* a request ends with a code of MPI's */
+    if (!all->next || all->low[0] != all->high[0] || all->low[1] != all->high[1])
+        return MPI_ERR_ARG;
+    return all->good ? MPI_SUCCESS : MPI_ERR_IO;
 }
 
 /* A request of RF_Icheckpoint. */
@@ -157,6 +179,7 @@ struct background {
     struct ring ring;
     struct sharing sharing;
     enum { SHARING, STORING, CONFIRMING } stage;
+    bool next; /* the version may be: else nothing of it is to count */
     bool good;
     pthread_t writer;
     atomic_bool written;
@@ -177,7 +200,7 @@ static void *write_files(void *state)
 static void begin_storing(struct background *own)
 {
     own->stage = STORING;
-    if (!has_store()) {
+    if (!has_store() || !own->next) {
         atomic_store(&own->written, true);
     } else if (pthread_create(&own->writer, NULL, write_files, own) == 0) {
         pthread_detach(own->writer);
@@ -194,6 +217,8 @@ static bool end_background(struct background *own, int code)
         PMPIX_Comm_revoke(own->ring.comm);
     else
         discard(&own->ring);
+    if (code == MPI_ERR_ARG && own->next)
+        refuse_others("RF_Icheckpoint", &own->ring, own->version);
     own->work.code = code;
     close_ring(&own->ring);
     current = NULL;
@@ -214,7 +239,7 @@ static bool advance(struct work *work)
     case STORING:
         if (!atomic_load(&own->written))
             return false;
-        begin_confirmation(&own->confirmation, &own->ring, own->good, own->version);
+        begin_confirmation(&own->confirmation, &own->ring, own->good, own->next, own->version);
         own->stage = CONFIRMING;
         return false;
     case CONFIRMING:
@@ -233,19 +258,20 @@ RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request)
     if (!may_call("RF_Icheckpoint", comm))
         return RF_ERR_ARGUMENT;
     finish_checkpoint();
-    if (version <= last_complete)
-        return refuse("RF_Icheckpoint", OLD_VERSION);
     enter_phase("checkpoint");
     struct background *own = new_table(1, sizeof *own);
-    *own = (struct background){
-        .version = version, .begin = wall_s(), .ring = open_ring(side_of_job())};
+    *own = (struct background){.version = version,
+                               .begin = wall_s(),
+                               .ring = open_ring(side_of_job()),
+                               .next = is_next("RF_Icheckpoint", version)};
+    int64_t number = own->next ? version : REFUSED;
     own->work = (struct work){.owner = rf.world, .advance = advance};
-    if (begin_version(&own->ring, version) != MPI_SUCCESS) {
+    if (begin_version(&own->ring, number) != MPI_SUCCESS) {
         close_ring(&own->ring);
         free(own);
         return MPI_ERR_NO_MEM;
     }
-    begin_sharing(&own->sharing, &own->ring, version);
+    begin_sharing(&own->sharing, &own->ring, number);
     current = own;
     *request = start_work(&own->work);
     advance_works();

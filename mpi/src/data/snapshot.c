@@ -20,8 +20,10 @@ static int region_count;
 
 RF_API int RF_Protect(int id, void *memory, size_t bytes)
 {
-    if (!memory && bytes > 0)
-        return refuse("RF_Protect", "there is no memory at this address");
+    if (!memory && bytes > 0) {
+        say("RF_Protect: memory %d is to have %zu bytes, and has no address (NULL)", id, bytes);
+        return RF_ERR_ARGUMENT;
+    }
     for (int at = 0; at < region_count; at++) {
         if (regions[at].id == id) {
             regions[at] = (struct region){id, memory, bytes};
@@ -34,6 +36,19 @@ RF_API int RF_Protect(int id, void *memory, size_t bytes)
     regions = more;
     regions[region_count++] = (struct region){id, memory, bytes};
     return MPI_SUCCESS;
+}
+
+int protected_count(void)
+{
+    return region_count;
+}
+
+int64_t protected_ids(void)
+{
+    uint64_t sum = 0;
+    for (int at = 0; at < region_count; at++)
+        sum += ((uint64_t)(uint32_t)regions[at].id + 1) * 0x9e3779b97f4a7c15u;
+    return (int64_t)(sum >> 1);
 }
 
 static size_t snapshot_bytes(void)

@@ -19,6 +19,7 @@ enum { INJECTIONS_MAX = 64, SIBLINGS_MAX = 1024 };
 struct injection {
     int signal;
     char phase[16]; /* empty: from the end of MPI_Init on */
+    int entry;      /* how often it is still to be entered */
     double after_s;
     bool node; /* the host's daemon and all that it started */
     bool done;
@@ -96,7 +97,7 @@ static void start(struct injection *one)
         pthread_detach(thread);
 }
 
-/* Reads `3@1.5`, `3@shrink` or `3@shrink+0.01`. */
+/* Reads `3@1.5`, `3@shrink`, `3@shrink+0.01` or `3@restore:2+0.01`. */
 static bool read_item(const char *item, int *rank, struct injection *one)
 {
     int length = 0;
@@ -104,8 +105,13 @@ static bool read_item(const char *item, int *rank, struct injection *one)
     if (sscanf(item, "%d@%n", rank, &length) != 1 || !length)
         return false;
     item += length;
+    one->entry = 1;
     if (sscanf(item, "%15[a-z]%n", one->phase, &length) == 1) {
         item += length;
+        if (sscanf(item, ":%d%n", &one->entry, &length) == 1)
+            item += length;
+        if (one->entry < 1)
+            return false;
         if (!*item)
             return true;
         if (*item++ != '+')
@@ -127,7 +133,7 @@ static void read_list(const char *name, int signal)
         int rank;
         item += one.node ? sizeof NODE - 1 : 0;
         if (!read_item(item, &rank, &one))
-            say("%s: `%s` is neither RANK@SECONDS nor RANK@PHASE+SECONDS; it is left out", name,
+            say("%s: `%s` is neither RANK@SECONDS nor RANK@PHASE:NTH+SECONDS; it is left out", name,
                 item);
         else if (rank == rf.rank && count < INJECTIONS_MAX)
             planned[count++] = one;
@@ -167,6 +173,6 @@ bool is_corruption_due(void)
 void enter_phase(const char *phase)
 {
     for (int at = 0; at < count; at++)
-        if (!planned[at].done && strcmp(planned[at].phase, phase) == 0)
+        if (!planned[at].done && strcmp(planned[at].phase, phase) == 0 && --planned[at].entry == 0)
             start(&planned[at]);
 }

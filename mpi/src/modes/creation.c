@@ -216,6 +216,11 @@ static bool forget(MPI_Comm comm)
 
 static int free_if_done(MPI_Comm *comm, int (*next)(MPI_Comm *))
 {
+    if (is_of_job(*comm)) {
+        refuse("MPI_Comm_free",
+               "the communicator that RF_Init or a repair gave is freed by RF_Repair and RF_End");
+        return MPI_ERR_COMM;
+    }
     if (forget(*comm))
         return next(comm);
     *comm = MPI_COMM_NULL;

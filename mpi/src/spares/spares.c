@@ -36,6 +36,7 @@ enum { NEWS_S = 60 };
 
 static struct {
     bool running;   /* from RF_Init to RF_End */
+    bool has_ended; /* there is one in a run of a program: spares do not begin another */
     bool repairing; /* a request of RF_Comm_irepair is under way */
     bool stop_when_exhausted, is_exhausted;
     MPI_Comm pool, gate, side, ranks;
@@ -56,7 +57,7 @@ bool may_call(const char *call, MPI_Comm comm)
         refuse(call, "there is no job: RF_Init comes before it, and RF_End after it");
     else if (comm == MPI_COMM_NULL || comm != job.ranks)
         refuse(call, "this is not the communicator that RF_Init or the last repair gave");
-    return job.running && comm != MPI_COMM_NULL && comm == job.ranks;
+    return is_of_job(comm);
 }
 
 /* The same for calls that repair or end the job. */
@@ -64,7 +65,7 @@ static bool may_repair(const char *call, MPI_Comm comm)
 {
     if (may_call(call, comm) && job.repairing)
         refuse(call, "a request of RF_Comm_irepair is under way: wait for it first");
-    return job.running && comm != MPI_COMM_NULL && comm == job.ranks && !job.repairing;
+    return is_of_job(comm) && !job.repairing;
 }
 
 /* What a repair with this outcome has made of the job. */
@@ -104,6 +105,7 @@ static int leave(void)
         PMPIX_Comm_revoke(job.gate);
     int code = agree_unless_other_revoked(job.gate, &flag, job.pool);
     job.running = code != MPI_SUCCESS;
+    job.has_ended = !job.running;
     return code;
 }
 
@@ -178,6 +180,8 @@ static const char *why_not_begin(const MPI_Comm *comm)
         return NO_PLACE;
     if (!begun || ended)
         return "it comes after MPI_Init and before MPI_Finalize";
+    if (job.has_ended)
+        return "the job has ended, and its spares with it: there is one in a run of a program";
     return job.running ? "the job has begun already" : NULL;
 }
 
@@ -196,8 +200,11 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
     if (why_not)
         return refuse("RF_Init", why_not);
     *comm = MPI_COMM_NULL;
-    if (!rf.ready || !can_build())
+    if (!rf.ready || !can_build()) {
+        if (rf.rank == 0)
+            say("RF_Init: no protection (RF_ERR_UNPROTECTED): start with `runflat mpi run`");
         return RF_ERR_UNPROTECTED;
+    }
     const char *exhausted = getenv("RUNFLAT_ON_EXHAUSTED");
     job.stop_when_exhausted = exhausted && strcmp(exhausted, "stop") == 0;
     if (place_of_newcomer() >= 0)
@@ -362,6 +369,11 @@ bool may_part_from(MPI_Comm made)
         return !waits;
     PMPIX_Comm_revoke(made);
     return true;
+}
+
+bool is_of_job(MPI_Comm comm)
+{
+    return job.running && comm != MPI_COMM_NULL && comm == job.ranks;
 }
 
 MPI_Comm pool_of_job(void)

@@ -23,6 +23,9 @@ bool may_part_from(MPI_Comm made);
 /* Others have said of a call on a communicator that it failed: if that was made from the communicator of the ranks, there is more to come. */
 void expect_news(MPI_Comm comm);
 
+/* Whether it is the communicator of the ranks, which the library frees. */
+bool is_of_job(MPI_Comm comm);
+
 /* All processes of the job that are alive, as far as the last repair knows. */
 MPI_Comm pool_of_job(void);
 

@@ -1,10 +1,9 @@
 """Failures on purpose, as they are asked for on the command line.
 
-`RANK@SECONDS` is a rank some seconds after the last MPI_Init of the job has ended, `RANK@PHASE` or `RANK@PHASE+SECONDS` its first phase of that
-name, `node-of:RANK@...` the host of that rank then, with its daemon: these are carried out by the library inside the process
-(RUNFLAT_KILL, RUNFLAT_STOP). `node:HOST@SECONDS` is a host's daemon
-with all its processes, `ranks:HOST@SECONDS` its processes alone, counted from the first end of an MPI_Init: these are carried out
-from outside, by `attempt`.
+`RANK@SECONDS` is a rank some seconds after the last MPI_Init of the job has ended, `RANK@PHASE` its first phase of that name, `RANK@PHASE:2` its
+second, either with `+SECONDS` behind it, `node-of:RANK@...` the host of that rank then, with its daemon: these are carried out by the
+library inside the process (RUNFLAT_KILL, RUNFLAT_STOP). `node:HOST@SECONDS` is a host's daemon with all its processes,
+`ranks:HOST@SECONDS` its processes alone, counted from the first end of an MPI_Init: these are carried out from outside, by `attempt`.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class NodeKill:
 
 
 def read_kill(text: str) -> Injection | NodeKill:
-    """Read `3@1.5`, `5@shrink+0.002`, `node-of:3@shrink`, `node:n7@2` or `ranks:n7@2`.
+    """Read `3@1.5`, `5@shrink+0.002`, `5@restore:2`, `node-of:3@shrink`, `node:n7@2` or `ranks:n7@2`.
 
     Raises
     ------
@@ -82,7 +81,7 @@ def read_kill(text: str) -> Injection | NodeKill:
 
 
 def read_stop(text: str) -> Injection:
-    """Read `3@1.5` or `5@shrink+0.002`.
+    """Read `3@1.5`, `5@shrink+0.002` or `5@restore:2`.
 
     Raises
     ------
@@ -134,17 +133,19 @@ def check_hosts(kills: Sequence[NodeKill], hostfile: Path | None, *, elsewhere: 
 def _injection(text: str, option: str, more: str) -> Injection:
     match = re.fullmatch(r"(\d+)@(.+)", text.strip())
     if match is not None:
-        phase, plus, rest = match[2].partition("+")
         if (seconds := _seconds(match[2])) is not None:
             return Injection(int(match[1]), f"{seconds:.9g}")
-        after = _seconds(rest) if plus else 0.0
-        if phase in PHASES and after is not None:
-            return Injection(int(match[1]), f"{phase}+{after:.9g}")
-        if re.fullmatch("[a-z]+", phase):
+        of_phase = re.fullmatch(r"([a-z]+)(?::([1-9]\d{0,8}))?(?:\+(.+))?", match[2])
+        if of_phase is not None and of_phase[1] not in PHASES:
             raise MpiError(
-                f"{option} {text}: there is no phase {phase!r}; there are {', '.join(PHASES)}"
+                f"{option} {text}: there is no phase {of_phase[1]!r}; there are {', '.join(PHASES)}"
             )
-    raise MpiError(f"{option} takes RANK@SECONDS or RANK@PHASE+SECONDS{more}; got {text!r}")
+        if of_phase is not None and (after := _seconds(of_phase[3] or "0")) is not None:
+            nth = "" if of_phase[2] in (None, "1") else f":{of_phase[2]}"
+            return Injection(int(match[1]), f"{of_phase[1]}{nth}+{after:.9g}")
+    raise MpiError(
+        f"{option} takes RANK@SECONDS, RANK@PHASE or RANK@PHASE:2 (the second time), these with or without +SECONDS{more}; got {text!r}"
+    )
 
 
 def _seconds(text: str) -> float | None:
