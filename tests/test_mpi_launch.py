@@ -150,6 +150,9 @@ def test_more_ranks_than_cores_are_oversubscribed(tmp_path: Path) -> None:
         (["-n", "2", "--kill", "1@soon", "true"], "no phase 'soon'"),
         (["-n", "2", "--kill", "1@-1", "true"], "RANK@SECONDS"),
         (["-n", "2", "--stop", "node:a@1", "true"], "RANK@SECONDS"),
+        (["-n", "2", "--stop", "1@restore+x", "true"], "--stop takes RANK@SECONDS, RANK@PHASE or RANK@PHASE:2"),
+        (["-n", "2", "--kill", "1@restore:0", "true"], "--kill takes RANK@SECONDS, RANK@PHASE or RANK@PHASE:2"),
+        (["-n", "2", "--kill", "1@again:2", "true"], "no phase 'again'"),
         (["-n", "2", "--kill", f"node:{os.uname().nodename}@1", "true"], "mpirun runs on that host"),
         (["-n", "6", "--shape", "4xx", "true"], "a shape is written as 24x24x24, x first; got '4xx'"),
         (["-n", "6", "--shape", "4x3", "true"], "--shape 4x3 needs --alloc, which says where spares are, as 2D(1,1)"),
@@ -226,13 +229,33 @@ def test_parity_is_for_two_ranks_or_more_and_groups_may_be_larger_than_the_job(
 
 
 def test_kills_are_read() -> None:
-    assert [str(read_kill(text)) for text in ("3@1.5", "5@shrink+0.002", "0@finalize")] == [
-        "3@1.5", "5@shrink+0.002", "0@finalize+0",
+    given = (
+        "3@1.5",
+        "5@shrink+0.002",
+        "0@finalize",
+        "3@restore:2",
+        "3@restore:12+0.01",
+        "3@agree:1",
+    )
+    assert [str(read_kill(text)) for text in given] == [
+        "3@1.5", "5@shrink+0.002", "0@finalize+0", "3@restore:2+0", "3@restore:12+0.01", "3@agree+0",
     ]  # fmt: skip
     assert read_kill("node:n-7.rack@2") == NodeKill("n-7.rack", 2.0, daemon=True)
     assert read_kill("ranks:n7@2") == NodeKill("n7", 2.0, daemon=False)
     assert str(read_stop("1@1e-3")) == "1@0.001"
-    for wrong in ("3", "3@", "@3", "3@nan", "x@1", "3@shrink+", "node:@1", "3@1,4@1"):
+    for wrong in (
+        "3",
+        "3@",
+        "@3",
+        "3@nan",
+        "x@1",
+        "3@shrink+",
+        "3@shrink:+1",
+        "3@shrink:0",
+        "3@shrink:-2",
+        "node:@1",
+        "3@1,4@1",
+    ):
         with pytest.raises(MpiError):
             read_kill(wrong)
 

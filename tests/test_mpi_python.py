@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -298,11 +299,17 @@ def test_python_without_the_library_says_how_to_start(parts: Parts) -> None:
     assert "start with `runflat mpi run`" in ended.text
 
 
-def test_memory_is_any_writable_array_in_c_order() -> None:
-    kept: list[int] = []
+def outside_of_a_job(**calls: Any) -> mpi.Job:
+    """Give a job without MPI, whose library has those calls alone."""
     job = object.__new__(mpi.Job)
     job._memory, job._success = {}, 0
-    job._library = SimpleNamespace(RF_Protect=lambda _name, _room, size: kept.append(size) or 0)
+    job._library = SimpleNamespace(**calls)
+    return job
+
+
+def test_memory_is_any_writable_array_in_c_order() -> None:
+    kept: list[int] = []
+    job = outside_of_a_job(RF_Protect=lambda _name, _room, size: kept.append(size) or 0)
     for field in (np.zeros((3, 4)), np.zeros(3, complex), np.zeros(2, "i4,f8"), bytearray(5), np.zeros(0)):  # fmt: skip
         job.protect(0, field)
     assert kept == [96, 48, 24, 5, 0]
@@ -310,6 +317,37 @@ def test_memory_is_any_writable_array_in_c_order() -> None:
     with pytest.raises(TypeError, match=r"protect its transpose \(array\.T\)"):
         job.protect(0, fortran)
     job.protect(0, fortran.T)
-    for wrong in (np.zeros(9)[::2], b"not writable"):
-        with pytest.raises(TypeError, match="writable and contiguous"):
+    objects = np.array([{}], dtype=object)
+    in_records = np.zeros(1, [("a", "i8"), ("b", object)])
+    job.protect(0, np.zeros(1, [("O", "i8")]))
+    for wrong, why in (
+        (np.zeros(9)[::2], "not contiguous"),
+        (b"not writable", "only be read"),
+        (objects, "Python objects"),
+        (in_records, "Python objects"),
+        ([1, 2], "writable buffer.*got list"),
+        (np.zeros(3, "M8[s]"), "writable buffer.*got ndarray"),
+    ):
+        with pytest.raises(TypeError, match=why):
             job.protect(0, wrong)
+
+
+def test_names_and_versions_are_whole_numbers_that_c_has() -> None:
+    """Else another memory would be named, or another version kept."""
+    names: list[int] = []
+    job = outside_of_a_job(RF_Protect=lambda name, _room, _size: names.append(name) or 0)
+    job.protect(np.int64(-7), bytearray(1))
+    assert names == [-7]
+    for wrong, error in (
+        (2**32, ValueError),
+        (1.5, TypeError),
+        ("2", TypeError),
+        (True, TypeError),
+    ):
+        with pytest.raises(error, match=rf"the name of memory .*got {wrong!r}"):
+            job.protect(wrong, bytearray(1))
+    for call in (job.checkpoint, job.checkpoint_later):
+        with pytest.raises(ValueError, match=r"the version .* 64 bits; got 18446744073709551621"):
+            call(2**64 + 5)
+        with pytest.raises(TypeError, match=r"the version .*got 1\.5"):
+            call(1.5)  # type: ignore[arg-type]

@@ -78,6 +78,29 @@ def test_a_spare_takes_over_the_rank(parts: Parts) -> None:
     assert ended.ranks("restored") >= {0, 2, 3, 4}
 
 
+@pytest.mark.parametrize(("parity", "second"), [("0", 3), ("2", 2)], ids=["copies", "parity"])
+@pytest.mark.parametrize("program", ["02_spares", "06_background"])
+def test_who_dies_in_a_checkpoint_and_in_a_restore_takes_no_data_along(
+    parts: Parts, program: str, parity: str, second: int
+) -> None:
+    """The second one holds no copy of the first one's data, and is of another parity group."""
+    words = [str(parts.program(f"examples/{program}.c")), "220"]
+    ended = run_job(
+        parts, 7, words, spares=3, kill=f"1@checkpoint:5,{second}@restore:2", environment={"RUNFLAT_PARITY": parity},
+    )  # fmt: skip
+    assert "4 ranks, 220 steps, largest error 0\n" in ended.text, ended.text
+    died = {one["rank"]: one["t"] for one in ended.events if one["event"] == "killed"}
+    assert set(died) == {1, second}
+    counted = [one for one in ended.events if one["event"] == "checkpoint"]
+    # The first is that of step 0: the fifth would have been that of step 40.
+    assert max(one["version"] for one in counted if one["t"] < died[1]) == 30
+    assert died[second] > ended.first("repaired")
+    restored = [one for one in ended.events if one["event"] == "restored"]
+    assert {one["version"] for one in restored} == {30}, restored
+    assert {one["rank"] for one in restored if one["t"] > died[second]} == {0, 5 - second, 4, 5}
+    assert not ended.crash_words
+
+
 def test_spares_sleep_until_they_are_needed(parts: Parts) -> None:
     """No bound of time: one that spins takes all the processor that it gets."""
     program = [str(parts.program("tests/asleep.c")), "3"]
@@ -97,7 +120,7 @@ ON_GRID = {"RUNFLAT_SHAPE": "4x4", "RUNFLAT_ALLOCATION": "2D(1,1)", "RUNFLAT_POL
     [
         ("5@0.15", {}),
         ("0@0.15,5@0.15,3@repair", {}),
-        ("13@0.12,4@agree,7@0.25", {}),
+        ("13@0.12,4@agree:8,7@0.25", {}),
         ("2@0.1,1@0.18,3@0.26", ON_GRID),
     ],
     ids=["one", "three", "in phases", "ranks slide"],

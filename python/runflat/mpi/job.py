@@ -7,18 +7,21 @@ catches is a failure of its process.
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from runflat._core import RunflatError
 from runflat.mpi.library import (
     DATA_LOST,
     NO_CHECKPOINT,
+    UNPROTECTED,
     MpiRecoveryError,
     communicator,
     handle_of,
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 SPARES_FROM_LAUNCH = -1
+
+NO_REFILL = "the launch does not let new processes die alone: start with `runflat mpi run --refill`"
 
 
 def _die() -> None:
@@ -101,7 +106,8 @@ class Job:
         self._memory: dict[int, Any] = {}
         self._success = MPI.SUCCESS
         handle = ctypes.c_void_p()
-        self._check(self._library.RF_Init(spares, ctypes.byref(handle)))
+        wished = _whole_number("how many spares", spares, 32)
+        self._check(self._library.RF_Init(wished, ctypes.byref(handle)))
         self.comm = communicator(handle)
 
     @property
@@ -116,7 +122,7 @@ class Job:
         """Whether ranks are lost because no spare was left."""
         return bool(self._library.RF_Shape())
 
-    def protect(self, name: int, memory: Any) -> None:
+    def protect(self, name: SupportsIndex, memory: Any) -> None:
         """Name memory that belongs to the rank.
 
         Parameters
@@ -131,27 +137,18 @@ class Job:
         ------
         TypeError
             If the name is no whole number, or the memory is none of these.
+        ValueError
+            If the name has more than 32 bits.
         MpiRecoveryError
             If the library does not take it.
         """
-        if not isinstance(name, int):
-            raise TypeError(
-                f"memory is named by a whole number, the same at all ranks; got {name!r}"
-            )
-        view = memoryview(memory)
-        if view.readonly or not view.contiguous:
-            raise TypeError(
-                f"memory {name} is kept and brought back in place: it must be writable and contiguous"
-            )
-        if not view.c_contiguous:
-            raise TypeError(
-                f"memory {name} is an array in Fortran's order: protect its transpose (array.T), which is the same memory"
-            )
-        room = (ctypes.c_char * view.nbytes).from_buffer(view.cast("B")) if view.nbytes else None
-        self._memory[name] = (memory, room)
-        self._check(self._library.RF_Protect(name, room, view.nbytes))
+        own = _whole_number("the name of memory", name, 32)
+        view = _bytes_in_place(own, memory)
+        room = (ctypes.c_char * view.nbytes).from_buffer(view) if view.nbytes else None
+        self._memory[own] = (memory, room)
+        self._check(self._library.RF_Protect(own, room, view.nbytes))
 
-    def checkpoint(self, version: int) -> None:
+    def checkpoint(self, version: SupportsIndex) -> None:
         """Keep the protected memory of all ranks as a version; collective.
 
         Parameters
@@ -164,12 +161,15 @@ class Job:
         InterruptedCallError
             If a process has failed: the version before is still there.
         MpiRecoveryError
-            With `ARGUMENT` if the version is none or not the same at all ranks, with MPI's class if there is no memory, or files cannot
-            be written.
+            With `ARGUMENT` if at any rank the version is too low or other than at the others, or other names are protected; with MPI's
+            class if there is no memory, or files cannot be written.
+        TypeError, ValueError
+            If the version is no whole number of 64 bits.
         """
-        self._check(self._library.RF_Checkpoint(handle_of(self.comm), version))
+        own = _whole_number("the version", version, 64)
+        self._check(self._library.RF_Checkpoint(handle_of(self.comm), own))
 
-    def checkpoint_later(self, version: int) -> MPI.Request:
+    def checkpoint_later(self, version: SupportsIndex) -> MPI.Request:
         """Keep the protected memory of all ranks as a version, beside the computation; collective.
 
         The memory is copied in this call and may change afterwards. There is one at a time: the next checkpoint, `restore` and
@@ -187,15 +187,14 @@ class Job:
 
         Raises
         ------
-        InterruptedCallError, MpiRecoveryError
-            As `checkpoint`.
+        InterruptedCallError, MpiRecoveryError, TypeError, ValueError
+            As `checkpoint`; of a version or names that are wrong the `wait` tells (`MPI.ERR_ARG`).
         """
         from mpi4py import MPI
 
         request = ctypes.c_void_p()
-        self._check(
-            self._library.RF_Icheckpoint(handle_of(self.comm), version, ctypes.byref(request))
-        )
+        own = _whole_number("the version", version, 64)
+        self._check(self._library.RF_Icheckpoint(handle_of(self.comm), own, ctypes.byref(request)))
         return MPI.Request.fromhandle(request.value or 0)
 
     def restore(self) -> int | None:
@@ -289,11 +288,16 @@ class Job:
 
         Raises
         ------
+        InterruptedCallError
+            If a process has failed: nothing was started.
         MpiRecoveryError
             With `ARGUMENT` in a job that began without spares, with `UNPROTECTED` unless it was started with `--refill`.
         """
         handle = handle_of(self.comm)
-        self._check(self._library.RF_Refill(ctypes.byref(handle)))
+        code = self._library.RF_Refill(ctypes.byref(handle))
+        if code == UNPROTECTED:
+            raise MpiRecoveryError(code, NO_REFILL)
+        self._check(code)
         self.comm = communicator(handle)
 
     @contextmanager
@@ -330,6 +334,44 @@ class Job:
         if code == self._success:
             return
         raise InterruptedCallError if code in _failures() else MpiRecoveryError(code)
+
+
+def _whole_number(what: str, given: Any, bits: int) -> int:
+    try:
+        number = operator.index(given)
+    except TypeError:
+        raise TypeError(f"{what} is a whole number; got {given!r}") from None
+    if isinstance(given, bool):
+        raise TypeError(f"{what} is a whole number; got {given!r}")
+    if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
+        raise ValueError(f"{what} is a whole number of {bits} bits; got {number}")
+    return number
+
+
+def _bytes_in_place(name: int, memory: Any) -> memoryview:
+    """Give memory as bytes that a copy can be made of, and that one can be put back into."""
+    try:
+        view = memoryview(memory)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"memory {name} is a writable buffer: a bytearray, an array, a NumPy array of numbers; got {type(memory).__name__} ({error})"
+        ) from None
+    # As in `T{i:number:O:any:}`: between colons are the fields' names.
+    if "O" in re.sub(":[^:]*:", "", view.format):
+        raise TypeError(
+            f"memory {name} is an array of Python objects, which are worth nothing to another process: protect numbers or bytes"
+        )
+    if view.readonly:
+        raise TypeError(f"memory {name} can only be read: nothing could be brought back into it")
+    if not view.contiguous:
+        raise TypeError(
+            f"memory {name} is not contiguous: protect the whole array, or a copy (array.copy())"
+        )
+    if not view.c_contiguous:
+        raise TypeError(
+            f"memory {name} is an array in Fortran's order: protect its transpose (array.T), which is the same memory"
+        )
+    return view.cast("B") if view.nbytes else view
 
 
 def _failures() -> tuple[int, ...]:

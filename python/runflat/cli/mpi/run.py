@@ -113,7 +113,7 @@ STDERR = 2
     "kills",
     multiple=True,
     metavar="RANK@SECONDS",
-    help="Kill a rank: 3@1.5, or in a phase of its recovery: 3@shrink+0.01. A host with its daemon: node:HOST@2, or node-of:3@shrink; its ranks alone: ranks:HOST@2. Several: 3@1.5,5@2, or repeat the option. With --supervise for the first attempt alone.",
+    help="Kill a rank: 3@1.5, or in a phase of its recovery: 3@shrink+0.01, 3@checkpoint:5 (its fifth). A host with its daemon: node:HOST@2, or node-of:3@shrink; its ranks alone: ranks:HOST@2. Several: 3@1.5,5@2, or repeat the option. With --supervise for the first attempt alone.",
 )
 @click.option(
     "--stop",
