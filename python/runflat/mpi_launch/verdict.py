@@ -152,7 +152,8 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
             )
     if any(one.event == "exhausted" for one in events):
         reasons.insert(
-            0, "no spare was left for a failed rank, and the job stops then (--on-exhausted stop): give more --spares"
+            0,
+            "no spare was left for a failed rank, and the job stops then (--on-exhausted stop): give more --spares",
         )
     if limit:
         reasons.insert(0, _gave_up(world_size, limit, events, finalized | excused))
@@ -160,7 +161,9 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
     if not any(one.rank is not None for one in events) and attempt.limit_s is not None:
         reasons.append("no rank had come through MPI_Init by then")
     elif not any(one.rank is not None for one in events):
-        why = "the program does not call MPI_Init (sessions are not watched), or cannot be protected"
+        why = (
+            "the program does not call MPI_Init (sessions are not watched), or cannot be protected"
+        )
         if attempt.status != 0:
             why = f"mpirun could not start the program (what it said is above, if it said anything), or {why}"
         reasons.append(f"no rank noted anything: {why}{all_the_same}")
