@@ -232,6 +232,17 @@ def test_numbers_of_communicators_that_a_repair_frees_are_not_used_again(parts: 
     assert ended.ranks("finalized") == {0, 1, 3}
 
 
+def test_agreements_of_two_communicators_are_not_taken_for_one(parts: Parts) -> None:
+    program = [str(parts.unlinked("tests/epochs.c"))]
+    cycles = "due to cycling of identifiers"
+    without = run_job(parts, 3, program, limit_s=5)
+    assert cycles in without.text
+    assert not without.in_time, "Open MPI keeps them apart by now: the guard may go"
+    ended = run_job(parts, 3, program, environment={"LD_PRELOAD": str(parts.library)})
+    assert ended.text.count(": 0 agreements wrong") == 3, ended.text
+    assert cycles not in ended.text
+
+
 def test_a_process_whose_receive_queue_is_torn_ends(parts: Parts) -> None:
     """It would receive nothing more, and the others would wait for it in the repair."""
     program = [str(parts.program("tests/torn.c"))]

@@ -7,6 +7,7 @@
  * worlds of at most PLACED processes all are asked for at the start.
  * Between hosts, a process that sends to one that has died gets SIGPIPE, which is made harmless. */
 #include "guards/bounded.h"
+#include "guards/epochs.h"
 #include "guards/fence.h"
 #include "guards/inject.h"
 #include "guards/leaving.h"
@@ -16,6 +17,7 @@
 #include "modes/range.h"
 #include "modes/uniform.h"
 #include "modes/watcher.h"
+#include "requests/build.h"
 #include "settings.h"
 #include "spares/refill.h"
 #include "spares/sites.h"
@@ -182,6 +184,8 @@ static void after_init(void)
         check_settings();
     outlive_broken_pipes();
     begin_step("MPI_Init");
+    if (can_build())
+        learn_epochs();
     if (!open_world()) {
         say("a process has failed before the program has begun; it is aborted");
         PMPI_Abort(MPI_COMM_WORLD, 1);

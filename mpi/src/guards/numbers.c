@@ -15,27 +15,31 @@ static int finish(int code, MPI_Request *step)
 }
 
 /* The search from MPI_COMM_WORLD with the tag 0 is the lowest of all: it may always begin, and when it ends none is under way. */
-void free_numbers(void)
+int make_single(MPI_Comm *made)
 {
-    MPI_Comm made = MPI_COMM_NULL;
     MPI_Request step = NULL;
     MPI_Group self;
     int tag = 0;
-    if (!rf.ready || !can_build())
-        return;
     PMPI_Comm_group(MPI_COMM_SELF, &self);
-    int code = ompi_comm_set_nb(&made, MPI_COMM_WORLD, 0, NULL, 0, NULL, NULL, MPI_ERRORS_RETURN,
+    int code = ompi_comm_set_nb(made, MPI_COMM_WORLD, 0, NULL, 0, NULL, NULL, MPI_ERRORS_RETURN,
                                 self, NULL, 0, &step);
     code = finish(code, &step);
     if (code == MPI_SUCCESS)
-        code = finish(
-            ompi_comm_nextcid_nb(made, MPI_COMM_WORLD, NULL, &tag, NULL, false, BY_MESSAGES, &step),
-            &step);
-    if (code == MPI_SUCCESS)
-        code = finish(ompi_comm_activate_nb(&made, MPI_COMM_WORLD, NULL, &tag, NULL, false,
-                                            BY_MESSAGES, &step),
+        code = finish(ompi_comm_nextcid_nb(*made, MPI_COMM_WORLD, NULL, &tag, NULL, false,
+                                           BY_MESSAGES, &step),
                       &step);
     PMPI_Group_free(&self);
-    if (code == MPI_SUCCESS)
-        free_made(&made);
+    return code;
+}
+
+void free_single(MPI_Comm *made)
+{
+    PMPI_Comm_free(made);
+}
+
+void free_numbers(void)
+{
+    MPI_Comm made;
+    if (rf.ready && can_build() && make_single(&made) == MPI_SUCCESS)
+        free_single(&made);
 }

@@ -1,6 +1,7 @@
 #include "guards/young.h"
 
 #include "guards/deaths.h"
+#include "guards/epochs.h"
 #include "guards/lasting.h"
 #include "guards/numbers.h"
 #include "modes/modes.h"
@@ -113,8 +114,10 @@ static struct due take_due(MPI_Comm made, bool good)
     if (good && made != MPI_COMM_NULL) {
         /* Of another one that was there before. */
         forget_calls(made);
-        if (!is_made(made))
+        if (!is_made(made)) {
             add_made(made);
+            note_epoch(made);
+        }
     }
     /* What was not made is gone. News of others wait for those that make them, if there are any. */
     for (int at = 0; at < held_count; at++) {
@@ -155,9 +158,11 @@ int end_making(int code, const MPI_Comm *place)
     if (code != MPI_SUCCESS)
         free_numbers();
     pthread_mutex_lock(&lock);
-    making--;
+    bool is_last = --making == 0;
     struct due due = take_due(made, code == MPI_SUCCESS);
     pthread_mutex_unlock(&lock);
+    if (is_last)
+        catch_up_with_epochs();
     tell_due(due);
     if (code == MPI_SUCCESS && made != MPI_COMM_NULL && rf.ready)
         tell_of_earlier_failures(made);
