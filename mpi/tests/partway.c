@@ -4,7 +4,8 @@
  *
  * Of the communicators that MPI makes inside of the call, rank 1 takes that of the number for failed though it is whole and the others go
  * on with it; beyond the last one, rank 1 takes the whole call for failed at its end, when all others have the window. The library then
- * makes a communicator there, to free the number: in its midst somebody revokes another one of that number, which rank 1 has not got. */
+ * makes a communicator there, to free the number, and frees it: before that somebody revokes another one of that number, which rank 1
+ * has not got. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -18,8 +19,6 @@ static int left, rank, is_last_step, has_failed, revoked;
 
 /* These stand before Open MPI's own functions of the names. */
 int ompi_comm_activate(MPI_Comm *, MPI_Comm, MPI_Comm, const void *, const void *, _Bool, int);
-int ompi_comm_activate_nb(MPI_Comm *, MPI_Comm, MPI_Comm, const void *, const void *, _Bool, int,
-                          MPI_Request *);
 int ompi_osc_base_select(void *, void **, size_t, ptrdiff_t, MPI_Comm, int, int *);
 _Bool ompi_comm_revoke_local(MPI_Comm, _Bool);
 
@@ -44,15 +43,13 @@ int ompi_comm_activate(MPI_Comm *made, MPI_Comm parent, MPI_Comm bridge, const v
     return code;
 }
 
-int ompi_comm_activate_nb(MPI_Comm *made, MPI_Comm parent, MPI_Comm bridge, const void *first,
-                          const void *second, _Bool sends_first, int mode, MPI_Request *request)
+int PMPI_Comm_free(MPI_Comm *made)
 {
-    int (*next)(MPI_Comm *, MPI_Comm, MPI_Comm, const void *, const void *, _Bool, int,
-                MPI_Request *);
-    *(void **)&next = dlsym(RTLD_NEXT, "ompi_comm_activate_nb");
+    int (*next)(MPI_Comm *);
+    *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Comm_free");
     if (has_failed && left > 0 && revoked++ == 0)
         ompi_comm_revoke_local(*made, 0);
-    return next(made, parent, bridge, first, second, sends_first, mode, request);
+    return next(made);
 }
 
 /* The library looks at the barrier of an activation with it. */

@@ -15,7 +15,7 @@ void learn_epochs(void);
 /* This process is in a communicator that is new. One at a time. */
 void note_epoch(MPI_Comm made);
 
-/* Brings the count of this process up to the epochs that were noted; while nothing is being made. */
+/* Brings the count of this process up to the epochs that were noted; while nothing else is being made, and news is held back. */
 void catch_up_with_epochs(void);
 
 #endif

@@ -34,6 +34,7 @@ int make_single(MPI_Comm *made)
 
 void free_single(MPI_Comm *made)
 {
+    forget_made(*made);
     PMPI_Comm_free(made);
 }
 

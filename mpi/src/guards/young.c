@@ -114,10 +114,8 @@ static struct due take_due(MPI_Comm made, bool good)
     if (good && made != MPI_COMM_NULL) {
         /* Of another one that was there before. */
         forget_calls(made);
-        if (!is_made(made)) {
+        if (!is_made(made))
             add_made(made);
-            note_epoch(made);
-        }
     }
     /* What was not made is gone. News of others wait for those that make them, if there are any. */
     for (int at = 0; at < held_count; at++) {
@@ -142,9 +140,16 @@ static void tell_due(struct due due)
     free(due.news);
 }
 
+static void note_epoch_if_new(MPI_Comm made)
+{
+    if (made != MPI_COMM_NULL && !is_made(made))
+        note_epoch(made);
+}
+
 void note_made(MPI_Comm made)
 {
     pthread_mutex_lock(&lock);
+    note_epoch_if_new(made);
     struct due due = take_due(made, true);
     pthread_mutex_unlock(&lock);
     tell_due(due);
@@ -154,15 +159,20 @@ void note_made(MPI_Comm made)
 int end_making(int code, const MPI_Comm *place)
 {
     MPI_Comm made = place ? *place : MPI_COMM_NULL;
-    /* It makes one too, of a number of which others may have another, and revoke that: such news is held back as well. */
+    /* Both make some too, of numbers of which others may have others, and revoke those: such news is held back as well. */
     if (code != MPI_SUCCESS)
         free_numbers();
     pthread_mutex_lock(&lock);
-    bool is_last = --making == 0;
-    struct due due = take_due(made, code == MPI_SUCCESS);
+    if (code == MPI_SUCCESS)
+        note_epoch_if_new(made);
+    bool is_last = making == 1;
     pthread_mutex_unlock(&lock);
     if (is_last)
         catch_up_with_epochs();
+    pthread_mutex_lock(&lock);
+    making--;
+    struct due due = take_due(made, code == MPI_SUCCESS);
+    pthread_mutex_unlock(&lock);
     tell_due(due);
     if (code == MPI_SUCCESS && made != MPI_COMM_NULL && rf.ready)
         tell_of_earlier_failures(made);
