@@ -183,6 +183,20 @@ def test_what_a_job_writes_after_it_began_again_counts_more(parts: Parts, tmp_pa
     assert text.count("version 20, value 2\n") == 3, text
 
 
+def test_a_job_that_has_lost_ranks_leaves_the_files_that_all_have(
+    parts: Parts, tmp_path: Path
+) -> None:
+    """It goes on with three ranks; who begins it again has four."""
+    program = [str(parts.program("tests/collective.c")), "100"]
+    store = {"RUNFLAT_STORE": str(tmp_path)}
+    first = run_job(parts, 4, program, kill="1@checkpoint:5", environment=store)
+    assert "3 ranks, 100 steps" in first.text, first.text
+    again = run_job(parts, 4, program, environment=store | {"RUNFLAT_RESTART": "1"})
+    assert "4 ranks, 100 steps, largest error 0\n" in again.text, again.text
+    restored = [one["version"] for one in again.events if one["event"] == "restored"]
+    assert restored == [30] * 4
+
+
 def test_checkpoints_of_another_job_are_set_aside(parts: Parts, tmp_path: Path) -> None:
     folder = tmp_path / socket.gethostname()
     folder.mkdir()

@@ -15,6 +15,7 @@
 #include "modes/agree.h"
 #include "requests/requests.h"
 #include "runflat.h"
+#include "spares/roster.h"
 #include "spares/spares.h"
 #include "state.h"
 
@@ -46,12 +47,20 @@ static void refuse_others(const char *call, const struct ring *ring, int64_t ver
             call, (long long)version, protected_count());
 }
 
+/* Whether versions go to files: not those of a job that has lost ranks, since it is begun again with all of them, from the last version
+ * of which all have files. */
+static bool is_storing(void)
+{
+    return has_store() && !has_lost_ranks();
+}
+
 /* A version counts. */
 static void commit(const struct ring *ring, int64_t version, double begin)
 {
     keep_copies(last_complete = version, ring->number[ring->own], second_of(ring));
     last_pass = pass;
-    forget_stored(version);
+    if (is_storing())
+        forget_stored(version);
     note_event_of("checkpoint", 1e3 * (wall_s() - begin), "version", (long)version);
 }
 
@@ -84,10 +93,10 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
     int code = begin_version(&ring, good ? version : REFUSED);
     if (code == MPI_SUCCESS) {
         begin_sharing(&sharing, &ring, good ? version : REFUSED);
-        code = !share(&sharing)         ? MPIX_ERR_REVOKED
-               : !good                  ? RF_ERR_ARGUMENT
-               : !store_copies(version) ? MPI_ERR_IO
-                                        : MPI_SUCCESS;
+        code = !share(&sharing)                         ? MPIX_ERR_REVOKED
+               : !good                                  ? RF_ERR_ARGUMENT
+               : is_storing() && !store_copies(version) ? MPI_ERR_IO
+                                                        : MPI_SUCCESS;
     }
     int own = code;
     code = agree_on_outcome(comm, code, version ^ protected_ids());
@@ -200,7 +209,7 @@ static void *write_files(void *state)
 static void begin_storing(struct background *own)
 {
     own->stage = STORING;
-    if (!has_store() || !own->next) {
+    if (!is_storing() || !own->next) {
         atomic_store(&own->written, true);
     } else if (pthread_create(&own->writer, NULL, write_files, own) == 0) {
         pthread_detach(own->writer);

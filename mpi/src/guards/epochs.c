@@ -15,7 +15,7 @@ enum { PROBES = 4, LOOKED_AT = 512 };
 static size_t place;
 
 /* The count of this process, or less where it has made some that were not noted; and the highest epoch that was noted. */
-static uint32_t count, highest;
+static _Atomic uint32_t count, highest;
 
 static uint32_t word_of(const void *communicator, size_t at)
 {
