@@ -55,7 +55,7 @@ def test_jobs_come_together_while_processes_go_on(parts: Parts, how: str, count:
     assert not ended.crash_words, ended.text
 
 
-@pytest.mark.parametrize("kill", ["2@join", "0@join+0.02", "1@join+0.2"])
+@pytest.mark.parametrize("kill", ["2@join", "0@join+0.02", "1@join+0.06"])
 def test_all_have_the_spawned_processes_or_none(parts: Parts, kill: str) -> None:
     """The processes that are spawned end with those that would have them."""
     ended = run_job(parts, 5, [str(parts.program("tests/dynamic.c")), "spawn", "2"], kill=kill)
