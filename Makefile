@@ -86,7 +86,7 @@ wheel: $(VENV)/.built $(VENV)/.dev
 	$(BIN)/maturin build --release --locked --out out/wheel; status=$$?; rm -rf $(STAGED); exit $$status
 
 # libfabric's transport, which a single machine does not use, reads all symbols of the kernel in each process: 1 s of each job.
-test test-mpi-soak: export OMPI_MCA_btl := ^ofi
+test-mpi-soak: export OMPI_MCA_btl := ^ofi
 
 # MPI jobs that lose processes, at random moments of every phase, 20 times each (`make test`: a sample); 500 jobs that shrink
 # many communicators at once; half an hour in which nobody dies. Hours: it goes on with what the record lacks, and begins again
