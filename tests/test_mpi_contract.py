@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from command import spawn
+from command import finish, spawn
 from mpi_jobs.job import run_job
+from mpi_jobs.measured import mpirun_line
 from mpi_jobs.parts import Parts
 from mpi_jobs.stand_ins import script
 
@@ -38,7 +39,6 @@ RF_ERR_NO_SPARE = -101
 RF_ERR_ARGUMENT = -105
 MPI_ERR_COMM = 5
 MPI_ERR_ARG = 13
-MPI_ERR_OTHER = 16
 MPI_ERR_INFO_VALUE = 33
 
 
@@ -48,8 +48,8 @@ def test_versions_that_differ_are_an_error_at_all_ranks(parts: Parts, parity: st
     ended = run_job(parts, 3, program, environment={"RUNFLAT_PARITY": parity})
     told = re.findall(r"rank \d: codes (.*), version (.*)", ended.text)
     assert told == [(f"{RF_ERR_ARGUMENT} {MPI_ERR_ARG} 0 0", "6")] * 3, ended.text
-    said = re.findall(r"RF_I?checkpoint: the version, or what is", ended.text, re.IGNORECASE)
-    assert len(said) == 2, ended.text
+    said = re.findall(r"rank (\d). RF_(C|Ic)heckpoint: version (\d+) is given here", ended.text)
+    assert sorted(said) == [("0", "C", "4"), ("0", "Ic", "1"), ("1", "C", "5"), ("2", "Ic", "4096")]
 
 
 @pytest.mark.parametrize("parity", ["", "3"])
@@ -70,7 +70,8 @@ def test_ids_that_differ_are_an_error_at_all_ranks(parts: Parts, parity: str) ->
     ended = run_job(parts, 3, program, environment={"RUNFLAT_PARITY": parity})
     told = re.findall(r"rank \d: (codes.*)", ended.text)
     assert told == [f"codes {RF_ERR_ARGUMENT} {MPI_ERR_ARG} 0 0, version 3"] * 3, ended.text
-    assert ended.text.count("is not the same at all ranks (version 1, 1 ids here)") == 1
+    assert "rank 0] RF_Checkpoint: ids 0 are protected here, and other" in ended.text
+    assert "rank 2] RF_Checkpoint: ids 0, 7 are protected here, and other" in ended.text
 
 
 def test_other_memory_than_at_the_checkpoint_is_an_error_at_all_ranks(parts: Parts) -> None:
@@ -110,8 +111,8 @@ def test_a_job_that_stops_for_want_of_spares_ends_properly(parts: Parts, who: st
 def test_a_mode_that_one_process_has_wrong_is_an_error_at_all(parts: Parts) -> None:
     ended = run_job(parts, 3, [str(parts.program("tests/misuse.c")), "info"])
     told = dict(re.findall(r"rank (\d): codes ([\d ]*), nothing made 1", ended.text))
-    there, elsewhere = " ".join(4 * [str(MPI_ERR_INFO_VALUE)]), " ".join(4 * [str(MPI_ERR_OTHER)])
-    assert told == {"0": there, "1": elsewhere, "2": elsewhere}, ended.text
+    codes = " ".join(4 * [str(MPI_ERR_INFO_VALUE)])
+    assert told == {"0": codes, "1": codes, "2": codes}, ended.text
     assert ended.ranks("finalized") == {0, 1, 2}
 
 
@@ -388,3 +389,62 @@ def test_a_repair_interrupts_what_was_made_from_its_communicator(parts: Parts) -
     assert len(re.findall(r"rank [012]: interrupted\n", ended.text)) == 3, ended.text
     assert len(re.findall(r"rank \d of 4 at the end\n", ended.text)) == 4, ended.text
     assert not ended.crash_words
+
+
+def test_a_number_of_spares_that_differs_is_an_error_at_all(parts: Parts) -> None:
+    ended = run_job(parts, 3, [str(parts.program("tests/misuse.c")), "spares"], spares=1)
+    told = re.findall(rf"process \d: code {RF_ERR_ARGUMENT}, nothing made 1", ended.text)
+    assert len(told) == 3, ended.text
+    assert "RF_Init: 0 spares are given at some processes and 1 at others" in ended.text
+    # The second RF_Init is right: two ranks go through the loop.
+    assert len(re.findall(r"rank \d: code 0\n", ended.text)) == 2, ended.text
+    assert ended.ranks("finalized") == {0, 1, 2}
+
+
+def test_what_makes_recovery_useless_is_said(parts: Parts) -> None:
+    program = str(parts.program("tests/misuse.c"))
+    ended = run_job(parts, 3, [program, "nothing"], spares=1)
+    assert ended.text.count("a checkpoint of nothing: name the memory") == 1, ended.text
+    ended = run_job(parts, 3, [program, "open"], spares=1)
+    assert ended.text.count("MPI_Finalize before RF_End") == 1, ended.text
+    assert ended.ranks("finalized") == {0, 1, 2}
+
+
+def test_calls_that_would_wait_for_sleeping_spares_are_refused(parts: Parts) -> None:
+    ended = run_job(parts, 3, [str(parts.program("tests/misuse.c")), "world"], spares=1)
+    codes = " ".join(3 * [str(MPI_ERR_COMM)])
+    told = re.findall(rf"rank \d: in world {codes}, of the ranks 0", ended.text)
+    assert len(told) == 2, ended.text
+    for call in ("MPI_Barrier", "MPI_Ibarrier", "MPI_Comm_dup"):
+        assert ended.text.count(f"{call} on MPI_COMM_WORLD would wait for ever") == 2, ended.text
+
+
+def test_ranks_lost_before_the_job_begins_are_told(parts: Parts) -> None:
+    program = [str(parts.program("tests/misuse.c")), "late"]
+    ended = run_job(parts, 4, program, spares=1, kill="1@0.1,2@0.2")
+    assert ended.ranks("killed") == {1, 2}
+    assert ended.text.count("no spare is left: the job goes on with 2 of 3 ranks") == 1, ended.text
+    assert ended.ranks("reduced") != set()
+
+
+def test_what_mpi_refuses_is_refused_as_without_the_library(parts: Parts) -> None:
+    """The same classes, and the error handler is called as often."""
+    program = [str(parts.program("tests/wrong.c")), "calls"]
+    ended = run_job(parts, 2, program)
+    told = re.findall(r"MPIX?_\w+: class .*", ended.text)
+    without = finish([*mpirun_line(parts, 2, preloaded=False), *program])
+    assert len(told) == 33, ended.text
+    assert told == re.findall(r"MPIX?_\w+: class .*", without.out)
+    assert ended.ranks("finalized") == {0, 1}
+
+
+def test_a_file_that_does_not_open_has_the_same_class_at_all(parts: Parts) -> None:
+    ended = run_job(parts, 4, [str(parts.program("tests/wrong.c")), "files"])
+    told = re.findall(r"rank \d: 40 of 40 as they are", ended.text)
+    assert len(told) == 4, ended.text
+
+
+def test_a_fatal_error_names_the_call(parts: Parts) -> None:
+    ended = run_job(parts, 2, [str(parts.program("tests/wrong.c")), "fatal"])
+    assert "An error occurred in MPI_Cart_create" in ended.text
+    assert ended.status != 0

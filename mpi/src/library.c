@@ -37,6 +37,7 @@
 
 struct state rf = {.world = MPI_COMM_NULL};
 atomic_int attention;
+MPI_Comm asleep_in = NOWHERE;
 
 static void *kept_or_end(void *table, size_t count, size_t size)
 {
@@ -113,7 +114,7 @@ static bool open_world(void)
     MPI_Errhandler handler = hold_errors(MPI_COMM_WORLD);
     begin_making();
     bool made = end_making(PMPI_Comm_dup(MPI_COMM_WORLD, &rf.world), &rf.world) == MPI_SUCCESS;
-    release_errors(MPI_COMM_WORLD, handler, MPI_SUCCESS);
+    put_back_errors(MPI_COMM_WORLD, handler);
     if (!made)
         return false;
     PMPI_Comm_set_errhandler(rf.world, MPI_ERRORS_RETURN);

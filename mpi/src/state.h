@@ -41,6 +41,16 @@ static inline bool all_is_quiet(void)
     return __builtin_expect(atomic_load_explicit(&attention, memory_order_relaxed) == 0, 1);
 }
 
+/* MPI_COMM_WORLD while spares sleep, who never come to a call of all of it; else NOWHERE, which no communicator is. */
+extern MPI_Comm asleep_in;
+#define NOWHERE ((MPI_Comm)(void *)&asleep_in)
+
+/* Whether a call of all of a communicator waits for spares for ever: it is refused, and said. */
+static inline bool sleeps_in(MPI_Comm comm)
+{
+    return __builtin_expect(comm == asleep_in, 0);
+}
+
 /* A hash of letters with one more (FNV-1a); that of none. */
 #define HASH_OF_NOTHING 14695981039346656037u
 static inline uint64_t hash_on(uint64_t hash, char letter)
@@ -90,8 +100,21 @@ static inline int error_class(int code)
 static inline bool is_between(MPI_Comm comm)
 {
     int inter = 0;
-    PMPI_Comm_test_inter(comm, &inter);
+    if (comm != MPI_COMM_NULL)
+        PMPI_Comm_test_inter(comm, &inter);
     return inter;
+}
+
+/* Whether it is an intracommunicator. */
+static inline bool is_within(MPI_Comm comm)
+{
+    return comm != MPI_COMM_NULL && !is_between(comm);
+}
+
+/* Whether a call that makes something for all of a communicator is looked after; what is wrong with others, MPI says. */
+static inline bool is_looked_after(MPI_Comm comm, const void *place)
+{
+    return rf.ready && place && is_within(comm);
 }
 
 /* Whether an error says that processes failed or that somebody gave up a communicator. */

@@ -13,6 +13,10 @@
  *     misuse calls         calls at a wrong moment or on a wrong communicator
  *     misuse late          RF_Init when others have been dead for a while
  *     misuse reordered     who takes over protects the same in another order
+ *     misuse spares        RF_Init with a number of spares that is not the same at all
+ *     misuse nothing       checkpoints before anything is protected
+ *     misuse world         MPI_Barrier, MPI_Ibarrier and MPI_Comm_dup of MPI_COMM_WORLD, while spares sleep
+ *     misuse open          MPI_Finalize without RF_End
  *     misuse info          one process gives a mode that there is none of, in calls that make something */
 #include <mpi.h>
 #include <runflat.h>
@@ -141,6 +145,17 @@ static void differ_in_ids(MPI_Comm comm, int rank)
            (int)restored);
 }
 
+static void call_in_world(MPI_Comm comm, int rank)
+{
+    MPI_Comm made;
+    MPI_Request request;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int codes[] = {MPI_Barrier(MPI_COMM_WORLD), MPI_Ibarrier(MPI_COMM_WORLD, &request),
+                   MPI_Comm_dup(MPI_COMM_WORLD, &made), MPI_Barrier(comm)};
+    printf("rank %d: in world %d %d %d, of the ranks %d\n", rank, codes[0], codes[1], codes[2],
+           codes[3]);
+}
+
 static void wait_for_absent(MPI_Comm comm, int rank)
 {
     MPI_Comm repaired;
@@ -199,6 +214,10 @@ int main(int argc, char **argv)
     bool is_late = strcmp(argv[1], "late") == 0;
     if (is_late)
         usleep(600000);
+    if (strcmp(argv[1], "spares") == 0) {
+        code = RF_Init(in_world == 0, &comm);
+        printf("process %d: code %d, nothing made %d\n", in_world, code, comm == MPI_COMM_NULL);
+    }
     code = RF_Init(RF_SPARES_FROM_LAUNCH, &comm);
     if (is_late)
         printf("process %d: code %d, without communicator %d\n", in_world, code,
@@ -209,7 +228,7 @@ int main(int argc, char **argv)
         MPI_Comm_rank(comm, &rank);
         if (strcmp(argv[1], "reordered") == 0)
             protect_two(in_world == 4);
-        else
+        else if (strcmp(argv[1], "nothing") != 0)
             RF_Protect(0, field, 100);
         if (strcmp(argv[1], "absent") == 0)
             wait_for_absent(comm, rank);
@@ -223,6 +242,8 @@ int main(int argc, char **argv)
             give_old_versions(comm, rank);
         else if (strcmp(argv[1], "ids") == 0)
             differ_in_ids(comm, rank);
+        else if (strcmp(argv[1], "world") == 0)
+            call_in_world(comm, rank);
         else if (strcmp(argv[1], "abort") == 0 || strstr(argv[1], "exit"))
             end_alone(comm, rank, argv[1]);
         else if (strcmp(argv[1], "calls") == 0)
@@ -231,7 +252,7 @@ int main(int argc, char **argv)
         else if (!is_late)
             printf("rank %d: code %d\n", rank, code = run(&comm, argv[1][0] == 'p'));
         fflush(stdout);
-        if (!strstr(argv[1], "exit") && comm != MPI_COMM_NULL)
+        if (!strstr(argv[1], "exit") && strcmp(argv[1], "open") != 0 && comm != MPI_COMM_NULL)
             RF_End(&comm);
         if (strcmp(argv[1], "calls") == 0)
             printf("again: %d\n", RF_Init(0, &comm));

@@ -38,15 +38,6 @@ static bool is_next(const char *call, int64_t version)
     return false;
 }
 
-/* At the ranks that have done nothing wrong. */
-static void refuse_others(const char *call, const struct ring *ring, int64_t version)
-{
-    if (ring->own == 0)
-        say("%s: the version, or what is protected, is not the same at all ranks (version %lld, "
-            "%d ids here)",
-            call, (long long)version, protected_count());
-}
-
 /* Whether versions go to files: not those of a job that has lost ranks, since it is begun again with all of them, from the last version
  * of which all have files. */
 static bool is_storing(void)
@@ -73,6 +64,11 @@ static void discard(const struct ring *ring)
 /* Takes the snapshot of a version: MPI_SUCCESS, or MPI_ERR_NO_MEM, and the communicator is revoked. */
 static int begin_version(const struct ring *ring, int64_t version)
 {
+    static bool told;
+    if (protected_count() == 0 && ring->own == 0 && !told)
+        say("a checkpoint of nothing: name the memory with RF_Protect before, or who takes over "
+            "gets no data");
+    told = true;
     if (take_snapshot(ring->number[ring->own], version))
         return MPI_SUCCESS;
     say("no memory for a checkpoint");
@@ -80,41 +76,15 @@ static int begin_version(const struct ring *ring, int64_t version)
     return MPI_ERR_NO_MEM;
 }
 
-RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
-{
-    if (!may_call("RF_Checkpoint", comm))
-        return RF_ERR_ARGUMENT;
-    finish_checkpoint();
-    double begin = wall_s();
-    enter_phase("checkpoint");
-    bool good = is_next("RF_Checkpoint", version);
-    struct ring ring = open_ring(side_of_job());
-    struct sharing sharing;
-    int code = begin_version(&ring, good ? version : REFUSED);
-    if (code == MPI_SUCCESS) {
-        begin_sharing(&sharing, &ring, good ? version : REFUSED);
-        code = !share(&sharing)                         ? MPIX_ERR_REVOKED
-               : !good                                  ? RF_ERR_ARGUMENT
-               : is_storing() && !store_copies(version) ? MPI_ERR_IO
-                                                        : MPI_SUCCESS;
-    }
-    int own = code;
-    code = agree_on_outcome(comm, code, version ^ protected_ids());
-    if (own == MPI_SUCCESS && code == RF_ERR_ARGUMENT)
-        refuse_others("RF_Checkpoint", &ring, version);
-    /* After a failure others may know that it is complete: it is kept beside the one before, and RF_Restore finds out. */
-    if (code == MPI_SUCCESS)
-        commit(&ring, version, begin);
-    else if (!is_failure(code))
-        discard(&ring);
-    close_ring(&ring);
-    return code;
-}
-
 /* What ranks say of a version: whether all goes well, whether nobody refuses it, and the lowest and the highest of the versions, and of
- * sums of the ids, that are meant. */
+ * sums of the ids, that are meant, each with the first rank that means it. */
+struct meant {
+    int64_t what, rank;
+};
+enum { VERSION, IDS, MEANT };
 struct word {
-    int64_t good, next, low[2], high[2];
+    int64_t good, next;
+    struct meant low[MEANT], high[MEANT];
 };
 
 /* Ranks tell each other that all have theirs: in round k each tells the one 2^k places behind it what it has heard so far. Open
@@ -140,12 +110,21 @@ static void begin_round(struct confirmation *own)
 static void begin_confirmation(struct confirmation *own, const struct ring *ring, bool good,
                                bool next, int64_t version)
 {
-    int64_t ids = protected_ids();
-    *own = (struct confirmation){
-        .ring = ring, .distance = 1, .out = {good, next, {version, ids}, {version, ids}}};
+    struct meant own_version = {version, ring->own}, own_ids = {protected_ids(), ring->own};
+    *own =
+        (struct confirmation){.ring = ring,
+                              .distance = 1,
+                              .out = {good, next, {own_version, own_ids}, {own_version, own_ids}}};
     begin_flight(&own->flight, ring->comm);
     if (ring->size > 1)
         begin_round(own);
+}
+
+/* The lower of two, or (`sign` -1) the higher; of equal ones that of the first rank. */
+static struct meant first_of(struct meant one, struct meant other, int sign)
+{
+    bool is_less = sign > 0 ? one.what < other.what : one.what > other.what;
+    return is_less || (one.what == other.what && one.rank < other.rank) ? one : other;
 }
 
 /* True: ended, and `out` is what all have said, if the flight is good. */
@@ -158,9 +137,9 @@ static bool advance_confirmation(struct confirmation *own)
         return true;
     all->good = all->good && other->good;
     all->next = all->next && other->next;
-    for (int at = 0; at < 2; at++) {
-        all->low[at] = all->low[at] < other->low[at] ? all->low[at] : other->low[at];
-        all->high[at] = all->high[at] > other->high[at] ? all->high[at] : other->high[at];
+    for (int at = 0; at < MEANT; at++) {
+        all->low[at] = first_of(all->low[at], other->low[at], 1);
+        all->high[at] = first_of(all->high[at], other->high[at], -1);
     }
     own->distance *= 2;
     if (own->distance >= own->ring->size)
@@ -169,15 +148,81 @@ static bool advance_confirmation(struct confirmation *own)
     return false;
 }
 
+static bool differs(const struct word *all, int at)
+{
+    return all->low[at].what != all->high[at].what;
+}
+
+static bool is_one_end(const struct word *all, int at, int rank)
+{
+    return differs(all, at) && (all->low[at].rank == rank || all->high[at].rank == rank);
+}
+
 /* What it has come to; without a failure at all ranks alike. A request ends with a code of MPI's. */
 static int confirmed(const struct confirmation *own)
 {
     const struct word *all = &own->out;
     if (!own->flight.good)
         return MPIX_ERR_REVOKED;
-    if (!all->next || all->low[0] != all->high[0] || all->low[1] != all->high[1])
+    if (!all->next || differs(all, VERSION) || differs(all, IDS))
         return MPI_ERR_ARG;
     return all->good ? MPI_SUCCESS : MPI_ERR_IO;
+}
+
+/* What is not the same at all ranks is said by the first rank that means the lowest and by that which means the highest. */
+static void tell_of_difference(const char *call, const struct word *all, int rank, int64_t version)
+{
+    if (is_one_end(all, VERSION, rank)) {
+        say("%s: version %lld is given here, and another one at other ranks: all give the same",
+            call, (long long)version);
+    } else if (!differs(all, VERSION) && is_one_end(all, IDS, rank)) {
+        char *ids = protected_text();
+        say("%s: %s protected here, and other ids at other ranks: all name the same", call, ids);
+        free(ids);
+    }
+}
+
+/* The same after a blocking call, which all ranks have come out of refused. */
+static void find_difference(const char *call, const struct ring *ring, bool next, int64_t version)
+{
+    struct confirmation confirmation;
+    begin_confirmation(&confirmation, ring, true, next, version);
+    begin_step(call);
+    while (!advance_confirmation(&confirmation))
+        advance_works();
+    end_step();
+    if (confirmation.flight.good && confirmation.out.next)
+        tell_of_difference(call, &confirmation.out, ring->own, version);
+}
+
+RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
+{
+    if (!may_call("RF_Checkpoint", comm))
+        return RF_ERR_ARGUMENT;
+    finish_checkpoint();
+    double begin = wall_s();
+    enter_phase("checkpoint");
+    struct ring ring = open_ring(side_of_job());
+    bool good = is_next("RF_Checkpoint", version);
+    struct sharing sharing;
+    int code = begin_version(&ring, good ? version : REFUSED);
+    if (code == MPI_SUCCESS) {
+        begin_sharing(&sharing, &ring, good ? version : REFUSED);
+        code = !share(&sharing)                         ? MPIX_ERR_REVOKED
+               : !good                                  ? RF_ERR_ARGUMENT
+               : is_storing() && !store_copies(version) ? MPI_ERR_IO
+                                                        : MPI_SUCCESS;
+    }
+    code = agree_on_outcome(comm, code, version ^ protected_ids());
+    if (code == RF_ERR_ARGUMENT)
+        find_difference("RF_Checkpoint", &ring, good, version);
+    /* After a failure others may know that it is complete: it is kept beside the one before, and RF_Restore finds out. */
+    if (code == MPI_SUCCESS)
+        commit(&ring, version, begin);
+    else if (!is_failure(code))
+        discard(&ring);
+    close_ring(&ring);
+    return code;
 }
 
 /* A request of RF_Icheckpoint. */
@@ -226,8 +271,8 @@ static bool end_background(struct background *own, int code)
         PMPIX_Comm_revoke(own->ring.comm);
     else
         discard(&own->ring);
-    if (code == MPI_ERR_ARG && own->next)
-        refuse_others("RF_Icheckpoint", &own->ring, own->version);
+    if (code == MPI_ERR_ARG && own->confirmation.out.next)
+        tell_of_difference("RF_Icheckpoint", &own->confirmation.out, own->ring.own, own->version);
     own->work.code = code;
     close_ring(&own->ring);
     current = NULL;

@@ -14,6 +14,9 @@ bool take_snapshot(int number, int64_t version);
 int protected_count(void);
 int64_t protected_ids(void);
 
+/* "ids 0, 5 are", for messages: the caller frees it. */
+char *protected_text(void);
+
 /* Puts a copy back into the protected memory; false: that is not what was named, which was said. */
 bool load_snapshot(const struct copy *copy);
 

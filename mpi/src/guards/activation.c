@@ -56,7 +56,7 @@ int end_activation(struct activation *activation, int code, MPI_Comm made, bool 
     current = NULL;
     if (activation->barrier != MPI_REQUEST_NULL)
         barrier = PMPI_Test(&activation->barrier, &ended, MPI_STATUS_IGNORE);
-    release_errors(activation->parent, activation->handler, MPI_SUCCESS);
+    put_back_errors(activation->parent, activation->handler);
     if (code != MPI_SUCCESS || barrier == MPI_SUCCESS)
         return code;
     /* Others for which the barrier has ended well may send here in it. */

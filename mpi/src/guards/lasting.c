@@ -11,7 +11,7 @@ void make_last(MPI_Comm comm)
     MPI_Request never;
     MPI_Errhandler handler = hold_errors(comm);
     PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, 0, comm, &never);
-    release_errors(comm, handler, MPI_SUCCESS);
+    put_back_errors(comm, handler);
 }
 
 void make_last_if_broken(MPI_Comm comm)

@@ -140,7 +140,7 @@ static int exchange_words(const struct wish *wish)
     MPI_Errhandler handler = hold_errors(wish->bridge);
     int code = PMPI_Sendrecv(&word, 1, MPI_INT, wish->other, wish->tag, &heard, 1, MPI_INT,
                              wish->other, wish->tag, wish->bridge, MPI_STATUS_IGNORE);
-    release_errors(wish->bridge, handler, MPI_SUCCESS);
+    put_back_errors(wish->bridge, handler);
     return code;
 }
 
@@ -339,7 +339,7 @@ static int refuse(MPI_Comm comm, int class)
 static int post(struct wish wish, MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
 {
     *request = MPI_REQUEST_NULL;
-    if (is_between(comm))
+    if (!is_within(comm))
         return refuse(comm, MPI_ERR_COMM);
     if (!rf.ready || !can_build())
         return refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
@@ -357,9 +357,9 @@ static int post(struct wish wish, MPI_Comm comm, MPI_Comm *made, MPI_Request *re
 }
 
 /* Waits for what has been posted with `code`. */
-static int wait_for(int code, MPI_Request *request)
+static int wait_for(int code, MPI_Request *request, const char *call)
 {
-    return code == MPI_SUCCESS ? wait_watching(request, MPI_STATUS_IGNORE) : code;
+    return code == MPI_SUCCESS ? wait_watching(request, MPI_STATUS_IGNORE, call) : code;
 }
 
 EXPORTED int MPIX_Comm_ispawn(const char *command, char *words[], int count, MPI_Info info,
@@ -417,19 +417,19 @@ EXPORTED int MPIX_Comm_iaccept(const char *port, MPI_Info info, int root, MPI_Co
 }
 
 /* Whether a call that waits is better made as a request. */
-static bool is_guarded(MPI_Comm comm)
+static bool is_guarded(MPI_Comm comm, const MPI_Comm *made)
 {
-    return rf.ready && !is_between(comm) && can_build();
+    return is_looked_after(comm, made) && can_build();
 }
 
 EXPORTED int MPI_Comm_spawn(const char *command, char *words[], int count, MPI_Info info, int root,
                             MPI_Comm comm, MPI_Comm *made, int codes[])
 {
     MPI_Request request;
-    if (!is_guarded(comm))
+    if (!is_guarded(comm, made))
         return PMPI_Comm_spawn(command, words, count, info, root, comm, made, codes);
-    return wait_for(
-        MPIX_Comm_ispawn(command, words, count, info, root, comm, made, codes, &request), &request);
+    int code = MPIX_Comm_ispawn(command, words, count, info, root, comm, made, codes, &request);
+    return wait_for(code, &request, __func__);
 }
 
 EXPORTED int MPI_Comm_spawn_multiple(int kinds, char *commands[], char **words[],
@@ -437,30 +437,30 @@ EXPORTED int MPI_Comm_spawn_multiple(int kinds, char *commands[], char **words[]
                                      MPI_Comm comm, MPI_Comm *made, int codes[])
 {
     MPI_Request request;
-    if (!is_guarded(comm))
+    if (!is_guarded(comm, made))
         return PMPI_Comm_spawn_multiple(kinds, commands, words, counts, infos, root, comm, made,
                                         codes);
-    return wait_for(MPIX_Comm_ispawn_multiple(kinds, commands, words, counts, infos, root, comm,
-                                              made, codes, &request),
-                    &request);
+    int code = MPIX_Comm_ispawn_multiple(kinds, commands, words, counts, infos, root, comm, made,
+                                         codes, &request);
+    return wait_for(code, &request, __func__);
 }
 
 EXPORTED int MPI_Comm_connect(const char *port, MPI_Info info, int root, MPI_Comm comm,
                               MPI_Comm *made)
 {
     MPI_Request request;
-    if (!is_guarded(comm))
+    if (!is_guarded(comm, made))
         return PMPI_Comm_connect(port, info, root, comm, made);
-    return wait_for(MPIX_Comm_iconnect(port, info, root, comm, made, &request), &request);
+    return wait_for(MPIX_Comm_iconnect(port, info, root, comm, made, &request), &request, __func__);
 }
 
 EXPORTED int MPI_Comm_accept(const char *port, MPI_Info info, int root, MPI_Comm comm,
                              MPI_Comm *made)
 {
     MPI_Request request;
-    if (!is_guarded(comm))
+    if (!is_guarded(comm, made))
         return PMPI_Comm_accept(port, info, root, comm, made);
-    return wait_for(MPIX_Comm_iaccept(port, info, root, comm, made, &request), &request);
+    return wait_for(MPIX_Comm_iaccept(port, info, root, comm, made, &request), &request, __func__);
 }
 
 int create_between_jobs(MPI_Comm comm, int leader, MPI_Comm between, int other, int tag,
@@ -476,5 +476,5 @@ int create_between_jobs(MPI_Comm comm, int leader, MPI_Comm between, int other, 
     PMPI_Comm_rank(comm, &rank);
     if (rank == leader)
         wish.bridge = between;
-    return wait_for(post(wish, comm, made, &request), &request);
+    return wait_for(post(wish, comm, made, &request), &request, __func__);
 }

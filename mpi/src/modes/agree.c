@@ -2,6 +2,7 @@
 
 #include "guards/inject.h"
 #include "guards/lasting.h"
+#include "modes/uniform.h"
 #include "requests/requests.h"
 #include "runflat.h"
 #include "state.h"
@@ -75,13 +76,15 @@ bool has_ended_agreements(bool *all)
  * have all come. */
 __attribute__((visibility("default"))) int MPIX_Comm_agree(MPI_Comm comm, int *flag)
 {
+    if (comm == MPI_COMM_NULL)
+        return PMPIX_Comm_agree(comm, flag);
     let_earlier_works_agree(comm);
     enter_phase("agree");
     if (comm != counted || is_revoked(comm))
         return is_alone(comm) ? MPI_SUCCESS : PMPIX_Comm_agree(comm, flag);
     int code = agree_unless_revoked(comm, flag, 0);
     if (code != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(comm, code);
+        raise_error(comm, code, __func__);
     return code;
 }
 
@@ -120,11 +123,17 @@ __attribute__((visibility("default"))) int MPIX_Comm_iagree(MPI_Comm comm, int *
     return MPI_SUCCESS;
 }
 
-static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s)
+/* What is done when an agreement takes longer than PATIENCE_S. */
+struct late {
+    void (*call)(void *context);
+    void *context;
+};
+
+static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s, struct late late)
 {
     /* An agreement that is given up may still write. */
     int *agreed = new_table(1, sizeof *agreed), done = 0;
-    double revoked_at = 0;
+    double begin = late.call ? wall_s() : 0, revoked_at = 0;
     MPI_Request request;
     *agreed = *flag;
     let_earlier_works_agree(comm);
@@ -134,7 +143,13 @@ static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s)
         code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
         if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
             advance_works();
-        if (code != MPI_SUCCESS || done || tests % 64 != 0 || !is_revoked(watched))
+        if (code != MPI_SUCCESS || done || tests % 64 != 0)
+            continue;
+        if (late.call && wall_s() >= begin + PATIENCE_S) {
+            late.call(late.context);
+            late.call = NULL;
+        }
+        if (!is_revoked(watched))
             continue;
         revoked_at = revoked_at > 0 ? revoked_at : wall_s();
         if (wall_s() >= revoked_at + patience_s) {
@@ -151,12 +166,17 @@ static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s)
 
 int agree_unless_revoked(MPI_Comm comm, int *flag, double patience_s)
 {
-    return agree(comm, flag, comm, patience_s);
+    return agree(comm, flag, comm, patience_s, (struct late){NULL, NULL});
 }
 
 int agree_unless_other_revoked(MPI_Comm comm, int *flag, MPI_Comm other)
 {
-    return agree(comm, flag, other, 0);
+    return agree(comm, flag, other, 0, (struct late){NULL, NULL});
+}
+
+int agree_or_call(MPI_Comm comm, int *flag, void (*late)(void *context), void *context)
+{
+    return agree(comm, flag, comm, PATIENCE_S, (struct late){late, context});
 }
 
 /* A bit each in the votes, after the one that says whether all went well. */
@@ -188,6 +208,11 @@ static bool is_same_number(int votes)
 int agree_on_outcome(MPI_Comm comm, int code, int64_t number)
 {
     enter_phase("agree");
+    return outcome_of_all(comm, code, number);
+}
+
+int outcome_of_all(MPI_Comm comm, int code, int64_t number)
+{
     int votes = (code == MPI_SUCCESS ? ~0 : ~1) & vote_on_number(number);
     for (int at = 0; at < LASTING; at++)
         if (code == lasting[at])

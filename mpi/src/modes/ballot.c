@@ -25,8 +25,8 @@ struct ballot {
 
 enum { JOINED = 1, CALL = 2 };
 
-/* Counts that differ by one are told apart by their remainders, in bits above those of `vote_on`. */
-enum { REMAINDERS = 4, SHIFT = 8, NO_TROUBLE = ~0 };
+/* Counts that differ by one are told apart by their remainders, in bits that `vote_on` leaves. */
+enum { REMAINDERS = 4, SHIFT = FREE_VOTES, NO_TROUBLE = ~0 };
 
 struct ballot *open_ballot(MPI_Comm comm)
 {

@@ -9,39 +9,45 @@
 #define UNWRAP(...) __VA_ARGS__
 
 /* A blocking call, its non-blocking form, and its persistent one: parameters in brackets, then their names. */
-#define COLLECTIVE(NAME, INAME, PARAMETERS, ...)                                                  \
-    static __attribute__((noinline)) int watch_##NAME(UNWRAP PARAMETERS)                          \
-    {                                                                                             \
-        if (modes_of(comm).uniform != UNIFORM_COLL)                                               \
-            return PMPI_##NAME(__VA_ARGS__);                                                      \
-        struct ballot *ballot = ballot_of(comm);                                                  \
-        MPI_Errhandler handler = returns_errors(comm) ? MPI_ERRHANDLER_NULL : hold_errors(comm);  \
-        bool by_ballot = ballot && is_open(ballot), skips = by_ballot && !is_call_wanted(ballot); \
-        int code = skips ? MPIX_ERR_PROC_FAILED : PMPI_##NAME(__VA_ARGS__);                       \
-        code = by_ballot ? confirm(ballot, code) : settle_all(comm, code);                        \
-        return handler == MPI_ERRHANDLER_NULL ? code : release_errors(comm, handler, code);       \
-    }                                                                                             \
-                                                                                                  \
-    EXPORTED int MPI_##NAME(UNWRAP PARAMETERS)                                                    \
-    {                                                                                             \
-        return all_is_quiet() ? PMPI_##NAME(__VA_ARGS__) : watch_##NAME(__VA_ARGS__);             \
-    }                                                                                             \
-                                                                                                  \
-    EXPORTED int MPI_##INAME(UNWRAP PARAMETERS, MPI_Request *request)                             \
-    {                                                                                             \
-        if (all_is_quiet() || modes_of(comm).uniform != UNIFORM_COLL)                             \
-            return PMPI_##INAME(__VA_ARGS__, request);                                            \
-        MPI_Errhandler handler = hold_errors(comm);                                               \
-        int code = PMPI_##INAME(__VA_ARGS__, request);                                            \
-        return release_errors(comm, handler, agree_after(comm, code, request));                   \
-    }                                                                                             \
-                                                                                                  \
-    EXPORTED int MPI_##NAME##_init(UNWRAP PARAMETERS, MPI_Info info, MPI_Request *request)        \
-    {                                                                                             \
-        int code = PMPI_##NAME##_init(__VA_ARGS__, info, request);                                \
-        if (code == MPI_SUCCESS && modes_of(comm).uniform == UNIFORM_COLL)                        \
-            keep_persistent(comm, *request);                                                      \
-        return code;                                                                              \
+#define COLLECTIVE(NAME, INAME, PARAMETERS, ...)                                                   \
+    static __attribute__((noinline)) int watch_##NAME(UNWRAP PARAMETERS)                           \
+    {                                                                                              \
+        if (sleeps_in(comm))                                                                       \
+            return refuse_in_world("MPI_" #NAME);                                                  \
+        if (modes_of(comm).uniform != UNIFORM_COLL)                                                \
+            return PMPI_##NAME(__VA_ARGS__);                                                       \
+        struct ballot *ballot = ballot_of(comm);                                                   \
+        MPI_Errhandler handler = returns_errors(comm) ? MPI_ERRHANDLER_NULL : hold_errors(comm);   \
+        bool by_ballot = ballot && is_open(ballot), skips = by_ballot && !is_call_wanted(ballot);  \
+        int code = skips ? MPIX_ERR_PROC_FAILED : PMPI_##NAME(__VA_ARGS__);                        \
+        code = by_ballot ? confirm(ballot, code) : settle_all(comm, code);                         \
+        return handler == MPI_ERRHANDLER_NULL ? code                                               \
+                                              : release_errors(comm, handler, code, "MPI_" #NAME); \
+    }                                                                                              \
+                                                                                                   \
+    EXPORTED int MPI_##NAME(UNWRAP PARAMETERS)                                                     \
+    {                                                                                              \
+        return all_is_quiet() && !sleeps_in(comm) ? PMPI_##NAME(__VA_ARGS__)                       \
+                                                  : watch_##NAME(__VA_ARGS__);                     \
+    }                                                                                              \
+                                                                                                   \
+    EXPORTED int MPI_##INAME(UNWRAP PARAMETERS, MPI_Request *request)                              \
+    {                                                                                              \
+        if (sleeps_in(comm))                                                                       \
+            return refuse_in_world(__func__);                                                      \
+        if (all_is_quiet() || modes_of(comm).uniform != UNIFORM_COLL)                              \
+            return PMPI_##INAME(__VA_ARGS__, request);                                             \
+        MPI_Errhandler handler = hold_errors(comm);                                                \
+        int code = PMPI_##INAME(__VA_ARGS__, request);                                             \
+        return release_errors(comm, handler, agree_after(comm, code, request), __func__);          \
+    }                                                                                              \
+                                                                                                   \
+    EXPORTED int MPI_##NAME##_init(UNWRAP PARAMETERS, MPI_Info info, MPI_Request *request)         \
+    {                                                                                              \
+        int code = PMPI_##NAME##_init(__VA_ARGS__, info, request);                                 \
+        if (code == MPI_SUCCESS && modes_of(comm).uniform == UNIFORM_COLL)                         \
+            keep_persistent(comm, *request);                                                       \
+        return code;                                                                               \
     }
 
 COLLECTIVE(Barrier, Ibarrier, (MPI_Comm comm), comm)

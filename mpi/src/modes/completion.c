@@ -32,20 +32,20 @@ static struct looked_at begin_look(int count, MPI_Request own[])
     return look;
 }
 
-static int end_look(struct looked_at look, int code)
+static int end_look(struct looked_at look, int code, const char *call)
 {
     if (look.others)
         stand_back(look.count, look.own, look.others);
     if (look.owner == MPI_COMM_NULL)
         return code;
-    release_errors(MPI_COMM_WORLD, look.world, MPI_SUCCESS);
+    put_back_errors(MPI_COMM_WORLD, look.world);
     if (code != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(look.owner, code);
+        raise_error(look.owner, code, call);
     return code;
 }
 
 /* Repeats CALL, which looks at `list` and sets DONE, until that is true or an error comes. */
-#define UNTIL(DONE, CALL, COUNT, REQUESTS)                    \
+#define UNTIL(DONE, CALL, COUNT, REQUESTS, NAME)              \
     struct looked_at look = begin_look(COUNT, REQUESTS);      \
     MPI_Request *list = look.others ? look.others : look.own; \
     int code = MPI_SUCCESS;                                   \
@@ -54,24 +54,24 @@ static int end_look(struct looked_at look, int code)
         do_others();                                          \
         code = CALL;                                          \
     }                                                         \
-    return end_look(look, code)
+    return end_look(look, code, NAME)
 
 /* Makes CALL, which looks at `list`, once. */
 #define ONCE(CALL, COUNT, REQUESTS)                           \
     struct looked_at look = begin_look(COUNT, REQUESTS);      \
     MPI_Request *list = look.others ? look.others : look.own; \
     do_others();                                              \
-    return end_look(look, CALL)
+    return end_look(look, CALL, __func__)
 
-int wait_watching(MPI_Request *request, MPI_Status *status)
+int wait_watching(MPI_Request *request, MPI_Status *status, const char *call)
 {
     int done = 0;
-    UNTIL(done, PMPI_Test(list, &done, status), 1, request);
+    UNTIL(done, PMPI_Test(list, &done, status), 1, request, call);
 }
 
 EXPORTED int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    return goes_straight() ? PMPI_Wait(request, status) : wait_watching(request, status);
+    return goes_straight() ? PMPI_Wait(request, status) : wait_watching(request, status, __func__);
 }
 
 EXPORTED int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
@@ -79,7 +79,7 @@ EXPORTED int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[
     if (goes_straight())
         return PMPI_Waitall(count, requests, statuses);
     int done = 0;
-    UNTIL(done, PMPI_Testall(count, list, &done, statuses), count, requests);
+    UNTIL(done, PMPI_Testall(count, list, &done, statuses), count, requests, __func__);
 }
 
 EXPORTED int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
@@ -87,7 +87,7 @@ EXPORTED int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Stat
     if (goes_straight())
         return PMPI_Waitany(count, requests, index, status);
     int done = 0;
-    UNTIL(done, PMPI_Testany(count, list, index, &done, status), count, requests);
+    UNTIL(done, PMPI_Testany(count, list, index, &done, status), count, requests, __func__);
 }
 
 EXPORTED int MPI_Waitsome(int count, MPI_Request requests[], int *ended, int indices[],
@@ -96,7 +96,7 @@ EXPORTED int MPI_Waitsome(int count, MPI_Request requests[], int *ended, int ind
     if (goes_straight())
         return PMPI_Waitsome(count, requests, ended, indices, statuses);
     *ended = 0;
-    UNTIL(*ended, PMPI_Testsome(count, list, ended, indices, statuses), count, requests);
+    UNTIL(*ended, PMPI_Testsome(count, list, ended, indices, statuses), count, requests, __func__);
 }
 
 EXPORTED int MPI_Test(MPI_Request *request, int *done, MPI_Status *status)

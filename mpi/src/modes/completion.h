@@ -13,6 +13,6 @@ static inline bool goes_straight(void)
 }
 
 /* MPI_Wait that goes on with requests of this library. */
-int wait_watching(MPI_Request *request, MPI_Status *status);
+int wait_watching(MPI_Request *request, MPI_Status *status, const char *call);
 
 #endif

@@ -27,8 +27,7 @@ enum { OF_GROUP = 16 };
 
 /* Ends a call that all processes of `parent` make. A communicator that others could not make is dropped, not freed: freeing
  * takes all of them. */
-static int settle_new(MPI_Comm parent, MPI_Errhandler handler, int code, struct modes modes,
-                      MPI_Comm *made)
+static int settle_new(MPI_Comm parent, int code, struct modes modes, MPI_Comm *made)
 {
     code = settle_all(parent, code);
     if (code != MPI_SUCCESS)
@@ -37,20 +36,24 @@ static int settle_new(MPI_Comm parent, MPI_Errhandler handler, int code, struct 
         change_modes(*made, modes);
     if (code == MPI_SUCCESS)
         note_child(parent, *made);
-    return release_errors(parent, handler, code);
+    return code;
 }
 
 /* A call by all processes of `comm`. */
-#define CREATION(NAME, PARAMETERS, PARENT, MADE, ...)                                       \
-    EXPORTED int MPI_##NAME PARAMETERS                                                      \
-    {                                                                                       \
-        if (!rf.ready || is_between(PARENT))                                                \
-            return PMPI_##NAME(__VA_ARGS__);                                                \
-        MPI_Errhandler handler = hold_errors(PARENT);                                       \
-        *(MADE) = MPI_COMM_NULL;                                                            \
-        begin_making();                                                                     \
-        int code = PMPI_##NAME(__VA_ARGS__);                                                \
-        return settle_new(PARENT, handler, end_making(code, MADE), modes_of(PARENT), MADE); \
+#define CREATION(NAME, PARAMETERS, PARENT, MADE, ...)            \
+    EXPORTED int MPI_##NAME PARAMETERS                           \
+    {                                                            \
+        if (sleeps_in(PARENT))                                   \
+            return refuse_in_world(__func__);                    \
+        if (!is_looked_after(PARENT, MADE))                      \
+            return PMPI_##NAME(__VA_ARGS__);                     \
+        MPI_Errhandler handler = hold_errors(PARENT);            \
+        *(MADE) = MPI_COMM_NULL;                                 \
+        begin_making();                                          \
+        int code = PMPI_##NAME(__VA_ARGS__);                     \
+        code = end_making(code, MADE);                           \
+        code = settle_new(PARENT, code, modes_of(PARENT), MADE); \
+        return release_errors(PARENT, handler, code, __func__);  \
     }
 
 CREATION(Comm_dup, (MPI_Comm comm, MPI_Comm *made), comm, made, comm, made)
@@ -91,7 +94,9 @@ CREATION(Dist_graph_create_adjacent,
 EXPORTED int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made)
 {
     struct modes modes = {RANGE_LOCAL, UNIFORM_LOCAL, modes_of(comm).of_job};
-    if (!rf.ready || is_between(comm))
+    if (sleeps_in(comm))
+        return refuse_in_world(__func__);
+    if (!is_looked_after(comm, made))
         return PMPI_Comm_dup_with_info(comm, info, made);
     MPI_Errhandler handler = hold_errors(comm);
     *made = MPI_COMM_NULL;
@@ -99,11 +104,12 @@ EXPORTED int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made
     int wrong = read_modes(info, &modes);
     begin_making();
     int code = end_making(PMPI_Comm_dup_with_info(comm, info, made), made);
-    return settle_new(comm, handler, code == MPI_SUCCESS ? wrong : code, modes, made);
+    code = settle_new(comm, code == MPI_SUCCESS ? wrong : code, modes, made);
+    return release_errors(comm, handler, code, __func__);
 }
 
 /* What a new communicator has from the one that it was made from, which gets an error, once. */
-static int give(MPI_Comm from, int code, MPI_Comm *made)
+static int give(MPI_Comm from, int code, MPI_Comm *made, const char *call)
 {
     if (code == MPI_SUCCESS) {
         inherit_handler(from, *made);
@@ -112,7 +118,7 @@ static int give(MPI_Comm from, int code, MPI_Comm *made)
             note_joined(*made);
     } else {
         *made = MPI_COMM_NULL;
-        PMPI_Comm_call_errhandler(from, code);
+        raise_error(from, code, call);
     }
     return code;
 }
@@ -128,17 +134,16 @@ static int create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made)
     int code = meet(&meeting, &votes, made);
     if (code == MPI_SUCCESS && meeting.in_world)
         note_made_by(*made, meeting.key);
-    release_errors(comm, handler, MPI_SUCCESS);
+    put_back_errors(comm, handler);
     end_meeting(&meeting);
     return code;
 }
 
 /* What is wrong with the arguments, MPI says. */
-static bool is_group_for_us(MPI_Comm comm, MPI_Group group, int tag)
+static bool is_group_for_us(MPI_Comm comm, MPI_Group group, int tag, const MPI_Comm *made)
 {
     int rank = MPI_UNDEFINED;
-    if (!rf.ready || !can_build() || comm == MPI_COMM_NULL || is_between(comm) ||
-        group == MPI_GROUP_NULL || tag < 0)
+    if (!is_looked_after(comm, made) || !can_build() || group == MPI_GROUP_NULL || tag < 0)
         return false;
     PMPI_Group_rank(group, &rank);
     return rank != MPI_UNDEFINED;
@@ -146,39 +151,39 @@ static bool is_group_for_us(MPI_Comm comm, MPI_Group group, int tag)
 
 EXPORTED int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made)
 {
-    if (!is_group_for_us(comm, group, tag))
+    if (!is_group_for_us(comm, group, tag, made))
         return PMPI_Comm_create_group(comm, group, tag, made);
-    return give(comm, create_group(comm, group, tag, made), made);
+    return give(comm, create_group(comm, group, tag, made), made, __func__);
 }
 
 EXPORTED int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *made)
 {
-    if (!rf.ready || !is_between(comm) || !can_build())
+    if (!rf.ready || !made || !is_between(comm) || !can_build())
         return PMPI_Intercomm_merge(comm, high, made);
     int code = merge_between(comm, high, made);
     if (code == NOT_IN_WORLD) {
         begin_step("MPI_Intercomm_merge");
         MPI_Errhandler handler = hold_errors(comm);
         code = merge_jobs(comm, high, made);
-        release_errors(comm, handler, MPI_SUCCESS);
+        put_back_errors(comm, handler);
         end_step();
     }
-    return give(comm, code, made);
+    return give(comm, code, made, __func__);
 }
 
 EXPORTED int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between, int other, int tag,
                                   MPI_Comm *made)
 {
-    if (!rf.ready || is_between(comm) || !can_build())
+    if (!is_looked_after(comm, made) || !can_build())
         return PMPI_Intercomm_create(comm, leader, between, other, tag, made);
     int code = create_between(comm, leader, between, other, tag, made);
     return code == NOT_IN_WORLD ? create_between_jobs(comm, leader, between, other, tag, made)
-                                : give(comm, code, made);
+                                : give(comm, code, made, __func__);
 }
 
 EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
 {
-    if (!rf.ready)
+    if (!rf.ready || comm == MPI_COMM_NULL || !made)
         return PMPIX_Comm_shrink(comm, made);
     let_earlier_works_agree(comm);
     enter_phase("shrink");
@@ -216,12 +221,12 @@ static bool forget(MPI_Comm comm)
 
 static int free_if_done(MPI_Comm *comm, int (*next)(MPI_Comm *))
 {
-    if (is_of_job(*comm)) {
+    if (comm && is_of_job(*comm)) {
         refuse("MPI_Comm_free",
                "the communicator that RF_Init or a repair gave is freed by RF_Repair and RF_End");
         return MPI_ERR_COMM;
     }
-    if (forget(*comm))
+    if (!comm || forget(*comm))
         return next(comm);
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;

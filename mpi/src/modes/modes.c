@@ -2,6 +2,7 @@
 
 #include "modes/ballot.h"
 #include "modes/range.h"
+#include "modes/uniform.h"
 #include "state.h"
 
 #include <pthread.h>
@@ -256,7 +257,7 @@ __attribute__((visibility("default"))) int MPI_Comm_set_info(MPI_Comm comm, MPI_
         change_modes(comm, modes);
         interrupt_if_hit(comm, modes.range);
     } else {
-        PMPI_Comm_call_errhandler(comm, code);
+        raise_error(comm, code, __func__);
     }
     return code;
 }

@@ -48,7 +48,8 @@ struct object {
 struct making {
     MPI_Comm parent;
     struct inner inner, gone;
-    bool is_useless; /* what is made lacks a part, though MPI takes it for whole */
+    bool is_useless;  /* what is made lacks a part, though MPI takes it for whole */
+    bool is_given_up; /* its communicators are revoked */
 };
 
 static __thread struct making *being_made __attribute__((tls_model("initial-exec")));
@@ -334,13 +335,23 @@ static int blamed(const struct making *making, int code)
     return is_interrupted || has_failures(making->parent) ? MPIX_ERR_PROC_FAILED : code;
 }
 
-/* Others may wait there. */
-static void give_up(const struct inner *inner)
+static void revoke_all(const struct inner *inner)
 {
     for (int at = 0; at < inner->count; at++) {
         PMPIX_Comm_revoke(inner->comm[at]);
         forget_made(inner->comm[at]);
     }
+}
+
+/* Others may wait there. */
+static void give_up(void *making)
+{
+    struct making *own = making;
+    if (own->is_given_up)
+        return;
+    own->is_given_up = true;
+    revoke_all(&own->inner);
+    revoke_all(&own->gone);
 }
 
 static void free_gone(struct inner *gone)
@@ -352,7 +363,8 @@ static void free_gone(struct inner *gone)
 }
 
 /* All have it or none. One that others could not make, or whose info `wrong` is said of, is dropped, not freed: freeing takes all of
- * them. */
+ * them. An error that is no failure (a file that is not there) may come to all, a moment later to some: only when they do not come they are
+ * interrupted. */
 static int end_object(struct making *making, int code, int wrong)
 {
     being_made = NULL;
@@ -360,14 +372,17 @@ static int end_object(struct making *making, int code, int wrong)
         code = MPIX_ERR_PROC_FAILED;
     end_making(code, NULL);
     int outcome = blamed(making, code);
-    if (code != MPI_SUCCESS) {
-        give_up(&making->inner);
-        give_up(&making->gone);
-    } else {
+    if (code == MPI_SUCCESS)
         free_gone(&making->gone);
-    }
-    outcome = settle_all(making->parent, outcome == MPI_SUCCESS ? wrong : outcome);
-    was_dropped |= outcome != MPI_SUCCESS;
+    else if (is_failure(outcome))
+        give_up(making);
+    outcome = settle_all_or_call(making->parent, outcome == MPI_SUCCESS ? wrong : outcome,
+                                 code == MPI_SUCCESS ? NULL : give_up, making);
+    if (code != MPI_SUCCESS && is_failure(outcome))
+        give_up(making);
+    else if (code != MPI_SUCCESS && !making->is_given_up)
+        free_gone(&making->gone);
+    was_dropped |= outcome != MPI_SUCCESS && (making->is_given_up || making->inner.count > 0);
     return outcome;
 }
 
@@ -385,7 +400,9 @@ static struct modes modes_of_object_on(MPI_Comm comm)
     {                                                         \
         struct making making;                                 \
         struct modes modes = modes_of_object_on(comm);        \
-        if (!rf.ready)                                        \
+        if (sleeps_in(comm))                                  \
+            return refuse_in_world(__func__);                 \
+        if (!is_looked_after(comm, window))                   \
             return PMPI_##NAME(__VA_ARGS__);                  \
         MPI_Errhandler handler = begin_object(comm, &making); \
         int wrong = read_modes(info, &modes);                 \
@@ -395,7 +412,7 @@ static struct modes modes_of_object_on(MPI_Comm comm)
             keep(*window, &making.inner, modes);              \
         else                                                  \
             *window = MPI_WIN_NULL;                           \
-        return release_errors(comm, handler, code);           \
+        return release_errors(comm, handler, code, __func__); \
     }
 
 WINDOW(Win_create,
@@ -414,7 +431,7 @@ WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *window), info
 
 EXPORTED int MPI_Win_free(MPI_Win *window)
 {
-    if (forget(*window))
+    if (!window || forget(*window))
         return PMPI_Win_free(window);
     *window = MPI_WIN_NULL;
     return MPI_SUCCESS;
@@ -424,7 +441,9 @@ EXPORTED int MPI_File_open(MPI_Comm comm, const char *name, int how, MPI_Info in
 {
     struct making making;
     struct modes modes = modes_of_object_on(comm);
-    if (!rf.ready)
+    if (sleeps_in(comm))
+        return refuse_in_world(__func__);
+    if (!is_looked_after(comm, file))
         return PMPI_File_open(comm, name, how, info, file);
     MPI_Errhandler handler = begin_object(comm, &making);
     int wrong = read_modes(info, &modes);
@@ -433,13 +452,13 @@ EXPORTED int MPI_File_open(MPI_Comm comm, const char *name, int how, MPI_Info in
         keep(*file, &making.inner, modes);
     else
         *file = MPI_FILE_NULL;
-    release_errors(comm, handler, MPI_SUCCESS);
+    put_back_errors(comm, handler);
     return code;
 }
 
 EXPORTED int MPI_File_close(MPI_File *file)
 {
-    if (forget(*file))
+    if (!file || forget(*file))
         return PMPI_File_close(file);
     *file = MPI_FILE_NULL;
     return MPI_SUCCESS;

@@ -83,7 +83,8 @@ EXPORTED int MPI_Start(MPI_Request *request)
     MPI_Errhandler handler = hold_errors(own->comm);
     int code = PMPI_Start(request);
     own->running = *request;
-    return release_errors(own->comm, handler, agree_after(own->comm, code, &own->running));
+    code = agree_after(own->comm, code, &own->running);
+    return release_errors(own->comm, handler, code, __func__);
 }
 
 EXPORTED int MPI_Startall(int count, MPI_Request requests[])

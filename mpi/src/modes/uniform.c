@@ -4,6 +4,7 @@
 #include "guards/lasting.h"
 #include "modes/agree.h"
 #include "requests/requests.h"
+#include "runflat.h"
 #include "spares/spares.h"
 #include "state.h"
 
@@ -12,6 +13,21 @@
 /* What processes agree on: bits that stay if all have them. */
 enum { WENT_WELL = 1, NOT_REVOKED = 2, NO_OTHER_ERROR = 4 };
 
+/* The digits of the class of another error, and above them what each is not: of classes that differ a digit is out in both. */
+enum {
+    CLASS_DIGITS = 9,
+    CLASS_AT = FREE_VOTES + 4,
+    INVERSE_AT = CLASS_AT + CLASS_DIGITS,
+    ALL_DIGITS = (1 << CLASS_DIGITS) - 1
+};
+
+/* The class that all who have another error have, by the votes; MPI_ERR_OTHER: they have different ones. */
+static int class_in(int votes)
+{
+    int digits = votes >> CLASS_AT & ALL_DIGITS, inverse = votes >> INVERSE_AT & ALL_DIGITS;
+    return (digits ^ inverse) == ALL_DIGITS ? digits : MPI_ERR_OTHER;
+}
+
 int vote_on(int code)
 {
     int class = error_class(code), votes = ~0;
@@ -19,8 +35,11 @@ int vote_on(int code)
         votes &= ~WENT_WELL;
     if (class == MPIX_ERR_REVOKED)
         votes &= ~NOT_REVOKED;
-    if (code != MPI_SUCCESS && !is_failure(code))
-        votes &= ~NO_OTHER_ERROR;
+    if (code == MPI_SUCCESS || is_failure(code))
+        return votes;
+    votes &= ~NO_OTHER_ERROR;
+    if (class > 0 && class <= ALL_DIGITS)
+        votes &= ~(((ALL_DIGITS ^ class) << CLASS_AT) | class << INVERSE_AT);
     return votes;
 }
 
@@ -33,7 +52,7 @@ int outcome_of(int code, int agreed, int votes)
     if (agreed != MPI_SUCCESS)
         return MPIX_ERR_PROC_FAILED;
     if (!(votes & NO_OTHER_ERROR))
-        return code != MPI_SUCCESS && !is_failure(code) ? code : MPI_ERR_OTHER;
+        return code != MPI_SUCCESS && !is_failure(code) ? code : class_in(votes);
     return !(votes & WENT_WELL) ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS;
 }
 
@@ -62,8 +81,13 @@ int told(MPI_Comm comm, int code)
 
 int settle_all(MPI_Comm comm, int code)
 {
+    return settle_all_or_call(comm, code, NULL, NULL);
+}
+
+int settle_all_or_call(MPI_Comm comm, int code, void (*late)(void *context), void *context)
+{
     code = meant_by(comm, code);
-    int votes = vote_on(code), agreed = agree_unless_revoked(comm, &votes, PATIENCE_S);
+    int votes = vote_on(code), agreed = agree_or_call(comm, &votes, late, context);
     return told(comm, outcome_of(code, agreed, votes));
 }
 
@@ -76,15 +100,44 @@ MPI_Errhandler hold_errors(MPI_Comm comm)
     return handler;
 }
 
-int release_errors(MPI_Comm comm, MPI_Errhandler handler, int code)
+void put_back_errors(MPI_Comm comm, MPI_Errhandler handler)
 {
-    if (handler != MPI_ERRORS_RETURN) {
+    if (handler != MPI_ERRORS_RETURN)
         PMPI_Comm_set_errhandler(comm, handler);
-        if (code != MPI_SUCCESS)
-            PMPI_Comm_call_errhandler(comm, code);
-    }
     PMPI_Errhandler_free(&handler);
+}
+
+int release_errors(MPI_Comm comm, MPI_Errhandler handler, int code, const char *call)
+{
+    bool is_told = code != MPI_SUCCESS && handler != MPI_ERRORS_RETURN;
+    put_back_errors(comm, handler);
+    return is_told ? raise_error(comm, code, call) : code;
+}
+
+/* Of Open MPI 5.0: PMPI_Comm_call_errhandler names itself as the call that failed. */
+__attribute__((weak)) int ompi_errhandler_invoke(MPI_Errhandler handler, void *object, int kind,
+                                                 int code, const char *call);
+
+enum { OF_COMMUNICATORS = 1 };
+
+int raise_error(MPI_Comm comm, int code, const char *call)
+{
+    MPI_Errhandler handler;
+    if (!ompi_errhandler_invoke) {
+        PMPI_Comm_call_errhandler(comm, code);
+    } else if (PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS) {
+        ompi_errhandler_invoke(handler, comm, OF_COMMUNICATORS, code, call);
+        PMPI_Errhandler_free(&handler);
+    }
     return code;
+}
+
+int refuse_in_world(const char *call)
+{
+    say("%s on MPI_COMM_WORLD would wait for ever: the spares (%d) sleep and take no part; the "
+        "communicator that RF_Init gave has the ranks",
+        call, RF_Spares());
+    return raise_error(MPI_COMM_WORLD, MPI_ERR_COMM, call);
 }
 
 void inherit_handler(MPI_Comm from, MPI_Comm to)
@@ -109,7 +162,7 @@ static void wait_for_call(struct settling *own)
     int done = 0;
     MPI_Errhandler handler = hold_errors(own->work.owner);
     own->work.code = PMPI_Test(&own->call, &done, MPI_STATUS_IGNORE);
-    release_errors(own->work.owner, handler, MPI_SUCCESS);
+    put_back_errors(own->work.owner, handler);
     if (done || own->work.code != MPI_SUCCESS)
         own->stage = CALLED;
 }

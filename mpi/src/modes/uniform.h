@@ -20,8 +20,14 @@ int told(MPI_Comm comm, int code);
 /* What all make of a collective call on a communicator that went `code` here. Calls no error handler. */
 int settle_all(MPI_Comm comm, int code);
 
-/* A process's vote in an agreement on a call that went `code` there, in the lowest bits; all others are ones. */
+/* The same, and calls `late` as `agree_or_call` does. */
+int settle_all_or_call(MPI_Comm comm, int code, void (*late)(void *context), void *context);
+
+/* A process's vote in an agreement on a call that went `code` there: the lowest bits (those from FREE_VOTES on are ones, for votes of
+ * others), and the class of an error that is no failure. */
 int vote_on(int code);
+
+enum { FREE_VOTES = 8 };
 
 /* What follows from all votes, after an agreement that went `agreed`, where the call went `code`. */
 int outcome_of(int code, int agreed, int votes);
@@ -29,8 +35,17 @@ int outcome_of(int code, int agreed, int votes);
 /* Takes the error handler off a communicator, so that an error comes back before all know of it. */
 MPI_Errhandler hold_errors(MPI_Comm comm);
 
-/* Puts the handler back and hands it what came of the call. */
-int release_errors(MPI_Comm comm, MPI_Errhandler handler, int code);
+/* Puts it back. */
+void put_back_errors(MPI_Comm comm, MPI_Errhandler handler);
+
+/* The same, and hands it what came of the call of that name, unless all went well. Returns the code. */
+int release_errors(MPI_Comm comm, MPI_Errhandler handler, int code, const char *call);
+
+/* Hands a code to the error handler of a communicator; a fatal one names the call. Returns the code. */
+int raise_error(MPI_Comm comm, int code, const char *call);
+
+/* Ends a call of that name on MPI_COMM_WORLD while spares sleep, see `sleeps_in`: says why, and raises MPI_ERR_COMM. */
+int refuse_in_world(const char *call);
 
 /* Gives a new communicator the error handler of another one. */
 void inherit_handler(MPI_Comm from, MPI_Comm to);

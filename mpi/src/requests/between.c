@@ -1,6 +1,7 @@
 #include "requests/between.h"
 
 #include "guards/young.h"
+#include "modes/uniform.h"
 #include "requests/build.h"
 #include "requests/meeting.h"
 #include "requests/requests.h"
@@ -118,6 +119,8 @@ static int find_other(MPI_Comm between, int other)
 static struct side exchange_sides(struct meeting *meeting, const struct side *own, MPI_Comm between,
                                   int other, int tag)
 {
+    if (between == MPI_COMM_NULL)
+        return failed_side(MPI_ERR_COMM);
     int rank = find_other(between, other);
     if (rank == MPI_UNDEFINED)
         return failed_side(NOT_IN_WORLD);
@@ -283,7 +286,7 @@ int create_between(MPI_Comm comm, int leader, MPI_Comm between, int other, int t
 }
 
 /* Bits in which a side votes whether it comes second. */
-enum { FIRST_IS_HIGH = 1 << 8, SECOND_IS_HIGH = 1 << 9 };
+enum { FIRST_IS_HIGH = 1 << FREE_VOTES, SECOND_IS_HIGH = 2 << FREE_VOTES };
 
 /* As both sides see it: that with the lowest rank of the world is the first. */
 static bool is_first(const struct side *own, const struct side *other)

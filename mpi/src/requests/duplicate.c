@@ -167,7 +167,7 @@ static bool advance(struct work *work)
         leave(own);
         ended = true;
     }
-    release_errors(work->owner, handler, MPI_SUCCESS);
+    put_back_errors(work->owner, handler);
     if (!ended)
         return false;
     if (work->code == MPI_SUCCESS)
@@ -194,7 +194,7 @@ static int duplicate(MPI_Comm comm, MPI_Info info, int wrong, struct modes modes
     if (info != MPI_INFO_NULL)
         PMPI_Info_dup(info, &own->info);
     own->code = wrong == MPI_SUCCESS ? copy_attributes(own) : wrong;
-    release_errors(comm, handler, MPI_SUCCESS);
+    put_back_errors(comm, handler);
     *request = start_work(&own->work);
     advance_works();
     return MPI_SUCCESS;
@@ -202,7 +202,7 @@ static int duplicate(MPI_Comm comm, MPI_Info info, int wrong, struct modes modes
 
 static bool is_ours(MPI_Comm comm)
 {
-    return rf.ready && comm != MPI_COMM_NULL && !is_between(comm) && can_build();
+    return rf.ready && is_within(comm) && can_build();
 }
 
 EXPORTED int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request)

@@ -63,7 +63,7 @@ void begin_shrink(struct shrink *shrink, MPI_Comm comm)
     *shrink = (struct shrink){.comm = comm, .made = MPI_COMM_NULL, .alive = MPI_GROUP_NULL};
     MPI_Errhandler handler = hold_errors(comm);
     agree_on_dead(shrink);
-    release_errors(comm, handler, MPI_SUCCESS);
+    put_back_errors(comm, handler);
 }
 
 /* Whether the agreement has ended, and begins to build if all know of the same failures. */
@@ -106,7 +106,7 @@ bool advance_shrink(struct shrink *shrink, int *code)
 {
     MPI_Errhandler handler = hold_errors(shrink->comm);
     bool ended = advance_step(shrink, code);
-    release_errors(shrink->comm, handler, MPI_SUCCESS);
+    put_back_errors(shrink->comm, handler);
     return ended;
 }
 
@@ -146,7 +146,7 @@ RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request
         return PMPIX_Comm_ishrink(comm, made, request);
     *made = MPI_COMM_NULL;
     *request = MPI_REQUEST_NULL;
-    if (!rf.ready || is_between(comm) || !can_build()) {
+    if (!rf.ready || !is_within(comm) || !can_build()) {
         PMPI_Comm_call_errhandler(comm, MPI_ERR_UNSUPPORTED_OPERATION);
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }

@@ -117,7 +117,7 @@ static int have_one_wait(int place)
     if (code == MPI_SUCCESS)
         code = PMPI_Recv(&waiting.place, sizeof waiting.place, MPI_BYTE, 1, TAG, waiting.bridge,
                          MPI_STATUS_IGNORE);
-    release_errors(MPI_COMM_SELF, handler, MPI_SUCCESS);
+    put_back_errors(MPI_COMM_SELF, handler);
     return code;
 }
 

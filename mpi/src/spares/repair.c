@@ -132,8 +132,7 @@ static void end_repair(struct repair *repair)
     if (repair->ranks != MPI_COMM_NULL)
         adopt_modes(repair->ranks, modes_in(repair->votes));
     count_agreements(repair->ranks);
-    if (repair->tell)
-        tell_of_lost_ranks("goes on", "reduced");
+    tell_of_lost_ranks("goes on", "reduced");
     if (repair->tell || first_dead() >= 0)
         note_event("repaired", 1e3 * (wall_s() - repair->begin));
 }

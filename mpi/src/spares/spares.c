@@ -68,12 +68,18 @@ static bool may_repair(const char *call, MPI_Comm comm)
     return is_of_job(comm) && !job.repairing;
 }
 
+static void look_who_sleeps(void)
+{
+    asleep_in = job.running && spare_count() > 0 ? MPI_COMM_WORLD : NOWHERE;
+}
+
 /* What a repair with this outcome has made of the job. */
 static void take_repair(const struct repair *repair, int code)
 {
     job.ranks = repair->ranks;
     job.news_until = 0;
     job.is_exhausted = code == RF_ERR_NO_SPARE;
+    look_who_sleeps();
 }
 
 static int finish_repair(struct repair *repair, MPI_Comm *ranks)
@@ -106,6 +112,7 @@ static int leave(void)
     int code = agree_unless_other_revoked(job.gate, &flag, job.pool);
     job.running = code != MPI_SUCCESS;
     job.has_ended = !job.running;
+    look_who_sleeps();
     return code;
 }
 
@@ -153,6 +160,14 @@ static int sleep_as_spare(MPI_Comm *ranks)
     }
 }
 
+/* After RF_Init: MPI_SUCCESS when this process is a rank, or the job has ended. */
+static int begin_job(int code, MPI_Comm *comm)
+{
+    job.running = true;
+    look_who_sleeps();
+    return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
+}
+
 /* A process that was started for one that has died. */
 static int join(int spares, MPI_Comm *comm)
 {
@@ -163,9 +178,7 @@ static int join(int spares, MPI_Comm *comm)
         end_at_once(0);
     end_step();
     begin_joining(&repair, &job.pool, &job.gate, &job.side, job.stop_when_exhausted);
-    int code = finish_repair(&repair, comm);
-    job.running = true;
-    return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
+    return begin_job(finish_repair(&repair, comm), comm);
 }
 
 static const char NO_PLACE[] = "there is no place for the communicator (NULL)";
@@ -194,6 +207,40 @@ static bool is_first_here(void)
     return first == rf.rank;
 }
 
+/* What each process does for itself; false: it has said why it cannot. */
+static bool prepare(int spares)
+{
+    if (spares < RF_SPARES_FROM_LAUNCH || spares >= rf.size) {
+        say("RF_Init: %d of %d processes cannot be spares: 0 to %d can, or RF_SPARES_FROM_LAUNCH",
+            spares, rf.size, rf.size - 1);
+        return false;
+    }
+    if (parity_size() && has_store()) {
+        if (rf.rank == 0)
+            say("RUNFLAT_PARITY and RUNFLAT_STORE do not go together: a job begins again from "
+                "whole copies");
+        return false;
+    }
+    return open_roster(spares);
+}
+
+/* Whether all processes can begin the job, with the same number of spares. A failure is no reason not to: the first repair mends it. */
+static bool agree_to_begin(bool may)
+{
+    int code = outcome_of_all(job.pool, may ? MPI_SUCCESS : RF_ERR_ARGUMENT, spare_count());
+    if (code != RF_ERR_ARGUMENT)
+        return true;
+    int rank, ends[2] = {spare_count(), -spare_count()}, low[2];
+    PMPI_Comm_rank(job.pool, &rank);
+    if (PMPI_Allreduce(ends, low, 2, MPI_INT, MPI_MIN, job.pool) == MPI_SUCCESS && rank == 0 &&
+        low[0] != -low[1])
+        say("RF_Init: %d spares are given at some processes and %d at others: all give the same "
+            "number",
+            low[0], -low[1]);
+    close_roster();
+    return false;
+}
+
 RF_API int RF_Init(int spares, MPI_Comm *comm)
 {
     const char *why_not = why_not_begin(comm);
@@ -209,30 +256,21 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
     job.stop_when_exhausted = exhausted && strcmp(exhausted, "stop") == 0;
     if (place_of_newcomer() >= 0)
         return join(spares, comm);
-    if (spares < RF_SPARES_FROM_LAUNCH || spares >= rf.size) {
-        say("RF_Init: %d of %d processes cannot be spares: 0 to %d can, or RF_SPARES_FROM_LAUNCH",
-            spares, rf.size, rf.size - 1);
-        return RF_ERR_ARGUMENT;
-    }
-    if (!open_roster(spares))
-        return RF_ERR_ARGUMENT;
-    if (parity_size() && has_store()) {
-        if (rf.rank == 0)
-            say("RUNFLAT_PARITY and RUNFLAT_STORE do not go together: a job begins again from "
-                "whole copies");
+    bool may_begin = prepare(spares);
+    begin_step("RF_Init");
+    shrink_now(rf.world, &job.pool);
+    end_step();
+    if (!agree_to_begin(may_begin)) {
+        free_made(&job.pool);
         return RF_ERR_ARGUMENT;
     }
     if (has_store() && !is_restart() && is_first_here())
         set_stored_aside();
-    begin_step("RF_Init");
-    shrink_now(rf.world, &job.pool);
-    end_step();
     /* Ranks are made as a repair makes them: it is the same when somebody has failed already. */
     int code = repair(comm);
     while (code == MPI_SUCCESS && is_restart() && !bring_stored(job.pool, job.gate))
         code = repair(comm);
-    job.running = true;
-    return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
+    return begin_job(code, comm);
 }
 
 RF_API int RF_Repair(MPI_Comm *comm)
@@ -423,6 +461,9 @@ RF_API int RF_End(MPI_Comm *comm)
 void release_spares(void)
 {
     MPI_Comm unused = MPI_COMM_NULL;
+    if (job.running && !job.is_exhausted && own_rank() == 0)
+        say("MPI_Finalize before RF_End: a failure from here on cannot be repaired; call RF_End "
+            "first, at all ranks");
     /* A job that stops for want of spares has no gate any more, and nobody sleeps in it. */
     while (job.running && !job.is_exhausted && leave() != MPI_SUCCESS &&
            repair(&unused) == MPI_SUCCESS)
