@@ -286,7 +286,7 @@ def test_nobody_waits_for_a_window_that_another_could_not_make(
     program = [str(parts.program("tests/partway.c")), what, str(number)]
     ended = run_job(parts, 4, program, environment={"RUNFLAT_STEP_LIMIT_S": "10"}, limit_s=30)
     told = sorted(re.findall(r"rank \d: .*\n", ended.text))
-    expected = [f"rank {rank}: went on, error other, sum 6\n" for rank in (0, 2, 3)]
+    expected = [f"rank {rank}: went on, error own, sum 6\n" for rank in (0, 2, 3)]
     assert told == sorted([*expected, "rank 1: failed, error own, sum 6\n"]), ended.text
     assert ended.ranks("finalized") == {0, 1, 2, 3}, ended.text
 

@@ -82,16 +82,17 @@ enum {
 };
 
 /* Splits the processes of MPI_COMM_WORLD into ranks and spares. All processes of the world must call it, once, after MPI_Init.
- * From here on use `comm`, and what is made from it, in place of MPI_COMM_WORLD: spares take part in nothing while they sleep, and a
- * repair does not interrupt who waits for a live process on the world.
+ * From here on use `comm`, and what is made from it, in place of MPI_COMM_WORLD: spares take part in nothing while they sleep
+ * (collective calls on the world raise MPI_ERR_COMM meanwhile), and a repair does not interrupt who waits for a live process there.
  *
- * [in]  spares  how many processes to keep; which they are, and who will take over for whom, is what the launch says
+ * [in]  spares  how many processes to keep, the same number at all; which they are, and who will take over for whom, is what the launch says
  *               (RUNFLAT_SHAPE, RUNFLAT_ALLOCATION, RUNFLAT_POLICY); by default the last ones, the nearest to a failed rank first
  * [out] comm    for ranks a communicator of world size - spares processes, errors are returned; the caller gives it to
  *               RF_Repair and RF_End and does not free it. A spare comes back when it takes over, with the repaired
  *               communicator, or at the end of the job, with MPI_COMM_NULL.
  *
- * MPI_SUCCESS; RF_ERR_ARGUMENT if there are not more processes than spares, or what the launch says does not fit;
+ * MPI_SUCCESS; RF_ERR_ARGUMENT, at all alike, if there are not more processes than spares, if not all give the same number, or if what
+ * the launch says does not fit;
  * RF_ERR_ARGUMENT outside of MPI_Init and MPI_Finalize, or if there is a job already or has been one (comm stays as it is);
  * RF_ERR_UNPROTECTED: a program may go on in MPI_COMM_WORLD, without the other calls;
  * RF_ERR_NO_SPARE at ranks and sleeping spares alike, if the job is to stop when spares run out and they have. */
@@ -102,7 +103,8 @@ RF_API int RF_Init(int spares, MPI_Comm *comm);
  * of the job, with MPIX_ERR_REVOKED. Failures during the repair are repaired as well.
  *
  * Communicators and windows that were made from it, or from those, are interrupted alike, also those that this process has freed
- * since it has heard of the failure: free them, before or after, and make them anew from the repaired one. What takes all live
+ * since it has heard of the failure: free them, before or after, and make them anew from the repaired one. Windows have an error handler
+ * of their own, which ends the job unless it is set (MPI_Win_set_errhandler, MPI_ERRORS_RETURN). What takes all live
  * processes whether it is revoked or not, MPIX_Comm_shrink and MPIX_Comm_agree, is not interrupted.
  *
  * [in,out] comm  the communicator of RF_Init; afterwards the repaired one (the old handle is gone). This process's rank in it
@@ -143,8 +145,10 @@ RF_API int RF_Spares(void);
  * rank that is left; those of the others are gone, so a program whose result needs them stops, or shares out its work anew. */
 RF_API int RF_Shape(void);
 
-/* Names memory that belongs to the rank: what RF_Checkpoint keeps and RF_Restore brings back. All ranks name the same ids,
- * in any order (a checkpoint looks whether they do); sizes may differ between ranks. A rank that moves or takes over names its own memory before RF_Restore.
+/* Names memory that belongs to the rank: what RF_Checkpoint keeps and RF_Restore brings back. All ranks name the same ids, in any order
+ * (a checkpoint looks whether they do); sizes may differ between ranks. A rank that moves or takes over names its own memory before
+ * RF_Restore. It is the memory that is named, not a variable: whoever swaps two pointers names both again. All that the program needs
+ * to go on, its results too, has to be among it: a spare that takes over begins with what RF_Restore brings.
  *
  * [in] id      any number; naming it again replaces the memory
  * [in] memory  the caller's, until it is named again or MPI_Finalize
@@ -168,8 +172,8 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version);
  * There is one at a time: the next checkpoint, RF_Restore and RF_End wait for its end, a repair gives it up.
  *
  * [in]  version  as for RF_Checkpoint
- * [out] request  for MPI_Wait, MPI_Test and their kind: MPI_SUCCESS, then the version counts; MPI_ERR_IO or
- *                MPI_ERR_ARG (where RF_Checkpoint says RF_ERR_ARGUMENT) at all ranks alike; or the class of a failure, which others may not have
+ * [out] request  for MPI_Wait, MPI_Test and their kind: MPI_SUCCESS, then the version counts; MPI_ERR_IO or MPI_ERR_ARG (where
+ *                RF_Checkpoint says RF_ERR_ARGUMENT) at all ranks alike; or the class of a failure, which others may not have
  *
  * MPI_SUCCESS; RF_ERR_ARGUMENT; MPI_ERR_NO_MEM; or the class of a failure. */
 RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request);
@@ -184,7 +188,8 @@ RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request);
  * was at the checkpoint; all at all ranks alike. Or the class of a failure: repair, and restore again. */
 RF_API int RF_Restore(MPI_Comm comm, int64_t *version);
 
-/* Ends the protected part: all ranks are done. Spares are released. Collective.
+/* Ends the protected part: all ranks are done. Spares are released. Collective. A job that comes to MPI_Finalize without it is told so: it
+ * ends, too, but ranks that are in MPI_Finalize do not come to a repair.
  *
  * MPI_SUCCESS, comm is then MPI_COMM_NULL; or the class of a failure at all ranks alike: repair and go on, the spares are
  * still there; RF_ERR_ARGUMENT as for RF_Repair. */

@@ -12,7 +12,8 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -103,7 +104,8 @@ class Job:
         from mpi4py import MPI
 
         self._library = library()
-        self._memory: dict[int, Any] = {}
+        self._memory: dict[int, tuple[Any, ctypes.Array[ctypes.c_char] | None]] = {}
+        self._has_warned = False
         self._success = MPI.SUCCESS
         handle = ctypes.c_void_p()
         wished = _whole_number("how many spares", spares, 32)
@@ -131,7 +133,9 @@ class Job:
             The same at all ranks; naming it again replaces the memory.
         memory : writable buffer
             Contiguous, in C order: a bytearray, an array, a NumPy array. It is kept alive. An array in Fortran's
-            order is the same memory as its transpose in C order: `job.protect(0, field.T)`.
+            order is the same memory as its transpose in C order: `job.protect(0, field.T)`. What is protected is the memory, not the
+            variable: after `field = field + 1` that is another array, of which no checkpoint knows. Write into it (`field += 1`,
+            `field[:] = ...`), or name it again when it is bound anew or swapped.
 
         Raises
         ------
@@ -143,10 +147,9 @@ class Job:
             If the library does not take it.
         """
         own = _whole_number("the name of memory", name, 32)
-        view = _bytes_in_place(own, memory)
-        room = (ctypes.c_char * view.nbytes).from_buffer(view) if view.nbytes else None
-        self._memory[own] = (memory, room)
-        self._check(self._library.RF_Protect(own, room, view.nbytes))
+        _, room = held = _hold(own, memory)
+        self._memory[own] = held
+        self._check(self._library.RF_Protect(own, room, 0 if room is None else len(room)))
 
     def checkpoint(self, version: SupportsIndex) -> None:
         """Keep the protected memory of all ranks as a version; collective.
@@ -167,6 +170,7 @@ class Job:
             If the version is no whole number of 64 bits.
         """
         own = _whole_number("the version", version, 64)
+        self._warn_of_forgotten()
         self._check(self._library.RF_Checkpoint(handle_of(self.comm), own))
 
     def checkpoint_later(self, version: SupportsIndex) -> MPI.Request:
@@ -194,6 +198,7 @@ class Job:
 
         request = ctypes.c_void_p()
         own = _whole_number("the version", version, 64)
+        self._warn_of_forgotten()
         self._check(self._library.RF_Icheckpoint(handle_of(self.comm), own, ctypes.byref(request)))
         return MPI.Request.fromhandle(request.value or 0)
 
@@ -327,6 +332,20 @@ class Job:
         # Not in the handlers: what a repair raises does not come of the failure that it repairs.
         self.repair()
 
+    def _warn_of_forgotten(self) -> None:
+        """Say once of memory to which nobody but this job refers any more: the program computes with something else."""
+        if self._has_warned or self.comm.Get_rank() != 0:
+            return
+        alone = _references({0: _hold(0, bytearray(1))}, 0)
+        for name in self._memory:
+            if _is_whole(self._memory[name][0]) and _references(self._memory, name) <= alone:
+                self._has_warned = True
+                warnings.warn(
+                    f"nothing but its protection refers to memory {name} any more: was its variable bound anew (`field = field + 1`)? "
+                    "Write into it (`field[:] = ...`), or protect what it is now",
+                    RuntimeWarning, stacklevel=3,
+                )  # fmt: skip
+
     def _is_failure(self, error: MPI.Exception) -> bool:
         return bool(self._library.RF_Is_failure(handle_of(self.comm), error.Get_error_code()))
 
@@ -346,6 +365,21 @@ def _whole_number(what: str, given: Any, bits: int) -> int:
     if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
         raise ValueError(f"{what} is a whole number of {bits} bits; got {number}")
     return number
+
+
+def _hold(name: int, memory: Any) -> tuple[Any, ctypes.Array[ctypes.c_char] | None]:
+    """Give memory and its bytes, at a place that stays."""
+    view = _bytes_in_place(name, memory)
+    return memory, (ctypes.c_char * view.nbytes).from_buffer(view) if view.nbytes else None
+
+
+def _references(memory: Mapping[int, tuple[Any, object]], name: int) -> int:
+    return sys.getrefcount(memory[name][0])
+
+
+def _is_whole(memory: Any) -> bool:
+    """Say whether memory is its own: of a part of an array the program may hold the whole."""
+    return isinstance(memory, bytearray) or getattr(memory, "base", memory) is None
 
 
 def _bytes_in_place(name: int, memory: Any) -> memoryview:

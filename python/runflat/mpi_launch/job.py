@@ -153,8 +153,9 @@ class Job:
             check_substitution_policy(self.policy, len(grid.shape))
         spares = grid.spares if self.spares is None else self.spares
         if (self.ranks, spares) != (grid.ranks, grid.spares):
+            given = f"{self.ranks} ranks" if self.spares is None else f"{self.ranks} and {spares}"
             raise MpiError(
                 f"{shape} with {allocation} has room for {grid.ranks} ranks and {grid.spares} spares, "
-                f"got {self.ranks} and {spares}: a node of the shape is a process"
+                f"got {given}: a node of the shape is a process"
             )
         return spares

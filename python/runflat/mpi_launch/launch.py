@@ -10,7 +10,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ from runflat.mpi_launch.job import Job
 from runflat.mpi_launch.line import Folders, Line, compose
 from runflat.mpi_launch.parts import Parts
 from runflat.mpi_launch.sites import write_sites
-from runflat.mpi_launch.verdict import DONE, Verdict, judge, reduced, summary
+from runflat.mpi_launch.verdict import DONE, Verdict, judge, reduced, summary, unused
 
 if TYPE_CHECKING:
     from runflat.mpi_launch.timeline import Timeline
@@ -145,7 +145,10 @@ class Launch:
         noted = merged([*attempt.events, *read_events(events)])
         verdict = judge(job.world_size, attempt, noted)
         assert verdict.status == DONE or verdict.reasons
-        said = [*summary(verdict), *reduced(noted), *missed((*job.kills, *job.stops), noted)]
+        said = [
+            *summary(verdict), *reduced(noted), *missed((*job.kills, *job.stops), noted),
+            *unused(job.spare_count, noted),
+        ]  # fmt: skip
         for sentence in (*said, *verdict.reasons):
             self.say(sentence)
         if verdict.outcome == "recovered":
@@ -175,16 +178,24 @@ class Launch:
         """Write the timeline if that was asked for; a disk that is full does not end the job, so say whether it went well."""
         if timeline is None or self.timeline is None:
             return True
-        path = self.timeline
-        if again:
-            path = path.with_stem(f"{path.stem}-again-{again}")
         try:
-            written = timeline.write(path)
+            written = timeline.write(_of_attempt(self.timeline, again))
         except MpiError as error:
             self.say(str(error))
             return False
         self.say(f"wrote {', '.join(map(str, written))}")
         return True
+
+    def go_on(self, end: End, again: int) -> None:
+        """Let the page of an attempt tell that the job begins again, and where that is written."""
+        if end.timeline is not None and self.timeline is not None and end.is_written:
+            after = _of_attempt(self.timeline, again).name
+            with suppress(MpiError):
+                replace(end.timeline, after=after).write(_of_attempt(self.timeline, again - 1))
+
+
+def _of_attempt(timeline: Path, again: int) -> Path:
+    return timeline.with_stem(f"{timeline.stem}-again-{again}") if again else timeline
 
 
 @contextmanager
@@ -206,7 +217,7 @@ def event_folder(given: Path | None, *, near: bool) -> Iterator[Path]:
     if given is not None:
         place = given.absolute()
         try:
-            place.mkdir(parents=True, exist_ok=True)
+            place.mkdir(exist_ok=True)
             if any(place.glob("rank-*.jsonl")):
                 raise MpiError(
                     f"--events {given}: holds events of another run: name an empty folder"

@@ -38,6 +38,10 @@ from runflat.mpi_launch.launch import End, Launch
 from runflat.mpi_launch.line import Folders
 from runflat.mpi_launch.probe import answering, clear
 
+SAME_AGAIN = (
+    "the job has ended so twice while no process and no host had failed: it does not begin again"
+)
+
 
 def check_supervised(job: Job) -> None:
     """Refuse a job that cannot begin again.
@@ -98,9 +102,14 @@ def run_supervised(
     try:
         end = launch.run(job, kills, folders)
         hosts = hosts or started_hosts(end.events)
+        is_same = False
         for again in range(1, relaunches + 1):
             if end.verdict.outcome != "failed":
                 break
+            if is_same and not end.verdict.failures:
+                launch.say(SAME_AGAIN)
+                break
+            before = hosts
             try:
                 job, hosts, where = _next(launch, job, hosts)
             except MpiError as error:
@@ -111,8 +120,11 @@ def run_supervised(
                 launch.say(end.verdict.reasons[0])
                 break
             launch.say(
-                f"begins again ({again} of {relaunches}) {where}: {job.ranks} ranks, {job.spare_count} spares"
+                f"begins again ({again} of {relaunches}) {where}: {job.ranks} ranks, {job.spare_count} {'spare' if job.spare_count == 1 else 'spares'}"
             )
+            launch.go_on(end, again)
+            # What it does by itself, with all hosts there, it does the next time too.
+            is_same = not end.verdict.failures and (not hosts or hosts == before)
             last = launch.run(job, (), folders, again)
             end = replace(last, is_written=last.is_written and end.is_written)
             hosts = hosts or started_hosts(end.events)

@@ -41,6 +41,8 @@ class Timeline:
         What was typed, and mpirun's line.
     attempt : int
         From 1 on.
+    after : str, optional
+        The file of the attempt after it, in the same folder.
     """
 
     ranks: int
@@ -50,6 +52,7 @@ class Timeline:
     command: str
     launch: str
     attempt: int = 1
+    after: str | None = None
 
     def write(self, path: Path) -> list[Path]:
         """Write the JSON, and if the name ends in `.html` the page, the JSON beside it; give the files.
@@ -101,6 +104,7 @@ class Timeline:
                 *summary(self.verdict),
                 *reduced(self.events),
             ],
+            after=self.after,
             facts=[
                 ("processes", f"{self.ranks:,}"),
                 ("failed", _failed([one.rank for one in self.verdict.failures])),

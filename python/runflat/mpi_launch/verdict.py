@@ -274,6 +274,17 @@ def reduced(events: Sequence[Event]) -> list[str]:
     ]
 
 
+def unused(spares: int, events: Sequence[Event]) -> list[str]:
+    """Say that no process became a spare although some were asked for."""
+    slept = any(one.event in ("asleep", "took_over", "repaired") for one in events)
+    if spares == 0 or slept or not any(one.event == "started" for one in events):
+        return []
+    what = "the spare worked as a rank" if spares == 1 else f"the {spares} spares worked as ranks"
+    return [
+        f"the program did not come to RF_Init (in Python `runflat.mpi.start`), which splits ranks and spares: {what}"
+    ]
+
+
 def summary(verdict: Verdict) -> list[str]:
     """Write the failures and what became of them, those of one moment that went alike in one line; empty if nothing failed."""
     alike: dict[tuple[float, str, bool, str], list[Failure]] = {}
