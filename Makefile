@@ -12,7 +12,7 @@ RUST   := $(shell find crates -name '*.rs' -not -path '*/target/*' 2>/dev/null)
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 unexport CONDA_PREFIX PYTHONPATH
 
-.PHONY: demo test check bench papers papers-full soak mpi wheel test-mpi-soak docs fmt fuzz clean
+.PHONY: demo test check bench papers papers-full soak mpi wheel test-mpi-soak test-mpi-suite docs fmt fuzz clean
 
 demo: $(VENV)/.built
 	@$(BIN)/runflat study run examples/1_what_failed_cables_cost.toml -o out/demo --fresh
@@ -96,6 +96,10 @@ test-mpi-soak: $(VENV)/.built $(VENV)/.dev
 	@cd tests && status=0; \
 	for part in "matrix --ranks 8 --beside 2" "matrix --ranks 4 --beside 3" "soak shrinks" "matrix --ranks 32" "soak quiet"; do \
 	  $(abspath $(BIN))/python -m mpi_jobs.$$part --record $(SOAK) || status=1; done; exit $$status
+
+# mpi4py's own test suite with the library and without; half an hour. pip fetches its sources.
+test-mpi-suite: $(VENV)/.built $(VENV)/.dev
+	cd tests && $(abspath $(BIN))/python -m mpi_jobs.suite --folder ../out/mpi4py --record $(CURDIR)/bench/mpi4py_suite.json
 
 docs:
 	cargo doc --workspace --no-deps --locked

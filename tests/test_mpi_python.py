@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -145,6 +146,7 @@ while job.goes_on:
 
 SPAWN = """
 import sys
+import warnings
 from mpi4py import MPI
 from runflat import mpi
 world = MPI.COMM_WORLD
@@ -165,6 +167,7 @@ print("parents", take().Merge(False).allreduce(1), flush=True)
 PRELOADED = (
     """
 import sys
+import warnings
 from runflat import mpi
 mpi.preload(sys.argv[1])
 mpi.preload()
@@ -302,7 +305,7 @@ def test_python_without_the_library_says_how_to_start(parts: Parts) -> None:
 def outside_of_a_job(**calls: Any) -> mpi.Job:
     """Give a job without MPI, whose library has those calls alone."""
     job = object.__new__(mpi.Job)
-    job._memory, job._success = {}, 0
+    job._memory, job._success, job._has_warned = {}, 0, False
     job._library = SimpleNamespace(**calls)
     return job
 
@@ -330,6 +333,26 @@ def test_memory_is_any_writable_array_in_c_order() -> None:
     ):
         with pytest.raises(TypeError, match=why):
             job.protect(0, wrong)
+
+
+def test_memory_that_only_its_protection_refers_to_is_warned_of_once() -> None:
+    job = outside_of_a_job(RF_Protect=lambda *_: 0)
+    job.comm = SimpleNamespace(Get_rank=lambda: 0)  # type: ignore[assignment]
+    field, part, words = np.zeros(4), np.zeros(8)[2:4], bytearray(3)
+    for name, memory in enumerate((field, part, words, np.zeros(0))):
+        job.protect(name, memory)
+    # Of the last one nobody knows, but it has no bytes; of a part the program may hold the whole.
+    del part
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        job._warn_of_forgotten()
+    field = field + 1
+    with pytest.warns(RuntimeWarning, match=r"nothing but its protection refers to memory 0 any"):
+        job._warn_of_forgotten()
+    del words
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        job._warn_of_forgotten()
 
 
 def test_names_and_versions_are_whole_numbers_that_c_has() -> None:

@@ -17,7 +17,7 @@ from opensm.missing import Missing
 from runflat.mpi_launch import Attempt, Event, judge, read_events
 from runflat.mpi_launch.injection import Injection, missed
 from runflat.mpi_launch.timeline import Timeline
-from runflat.mpi_launch.verdict import ranges, reduced, summary
+from runflat.mpi_launch.verdict import ranges, reduced, summary, unused
 from runflat.report.mpi_timeline_page import render_timeline
 
 
@@ -121,6 +121,14 @@ def test_ranks_that_were_not_replaced_are_said() -> None:
     assert reduced(noted(ALL)) == []
     told = [Event(2.0 + left, 0, "reduced", more={"ranks": 3 - left}) for left in range(2)]
     assert reduced(told) == ["no spare was left: the job went on with 2 ranks"]
+
+
+def test_spares_that_worked_as_ranks_are_said() -> None:
+    assert unused(0, noted(ALL)) == []
+    assert unused(2, []) == []
+    assert "the spare worked as a rank" in unused(1, noted(ALL))[0]
+    assert "the 2 spares worked as ranks" in unused(2, noted(ALL))[0]
+    assert unused(2, noted(ALL + "2 asleep 2")) == []
 
 
 def test_hosts_that_are_lost_are_named() -> None:
@@ -293,6 +301,22 @@ def test_the_exit_status_and_one_plain_line(tmp_path: Path) -> None:
         answer = stand_in(tmp_path, events, status=status)
         assert answer.status == exit_status
         assert answer.err.splitlines() == said
+
+
+def test_a_job_that_ends_so_again_by_itself_is_not_begun_a_third_time(tmp_path: Path) -> None:
+    page = tmp_path / "run.html"
+    answer = stand_in(tmp_path, ALL + LAST, "--supervise", "--timeline", str(page), status=3)
+    assert answer.status == 1
+    assert answer.err.count("begins again") == 1
+    assert "had failed: it does not begin again" in answer.err
+    assert '<a href="run-again-1.html">run-again-1.html</a>' in page.read_text()
+    assert "begun again" not in page.with_stem("run-again-1").read_text()
+
+
+def test_a_job_whose_ranks_fail_is_begun_again_as_often_as_allowed(tmp_path: Path) -> None:
+    answer = stand_in(tmp_path, ALL + "1 killed 3; " + LAST, "--supervise", status=3)
+    assert answer.status == 1
+    assert answer.err.count("begins again (") == 3
 
 
 def test_the_timeline_has_all_events_by_time(tmp_path: Path) -> None:

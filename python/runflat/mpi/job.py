@@ -338,7 +338,7 @@ class Job:
             return
         alone = _references({0: _hold(0, bytearray(1))}, 0)
         for name in self._memory:
-            if _is_whole(self._memory[name][0]) and _references(self._memory, name) <= alone:
+            if _is_whole(*self._memory[name]) and _references(self._memory, name) <= alone:
                 self._has_warned = True
                 warnings.warn(
                     f"nothing but its protection refers to memory {name} any more: was its variable bound anew (`field = field + 1`)? "
@@ -377,9 +377,10 @@ def _references(memory: Mapping[int, tuple[Any, object]], name: int) -> int:
     return sys.getrefcount(memory[name][0])
 
 
-def _is_whole(memory: Any) -> bool:
-    """Say whether memory is its own: of a part of an array the program may hold the whole."""
-    return isinstance(memory, bytearray) or getattr(memory, "base", memory) is None
+def _is_whole(memory: Any, room: object) -> bool:
+    """Say whether memory is there, and its own: of a part of an array the program may hold the whole."""
+    is_own = isinstance(memory, bytearray) or getattr(memory, "base", memory) is None
+    return room is not None and is_own
 
 
 def _bytes_in_place(name: int, memory: Any) -> memoryview:
@@ -387,8 +388,11 @@ def _bytes_in_place(name: int, memory: Any) -> memoryview:
     try:
         view = memoryview(memory)
     except (TypeError, ValueError) as error:
+        what = f"{type(memory).__name__} ({error})"
+        if getattr(getattr(memory, "dtype", None), "kind", "") in ("m", "M"):
+            what += "; times are numbers as field.view('i8')"
         raise TypeError(
-            f"memory {name} is a writable buffer: a bytearray, an array, a NumPy array of numbers; got {type(memory).__name__} ({error})"
+            f"memory {name} is a writable buffer: a bytearray, an array, a NumPy array of numbers; got {what}"
         ) from None
     # As in `T{i:number:O:any:}`: between colons are the fields' names.
     if "O" in re.sub(":[^:]*:", "", view.format):

@@ -28,6 +28,7 @@ from runflat.mpi_launch.processes import (
     begin_launcher,
     below,
     environment_of,
+    is_sentinel,
     send,
 )
 
@@ -225,7 +226,7 @@ def _clean_up(launcher: subprocess.Popen[bytes], family: Family, attempt: Attemp
         attempt.status = launcher.returncode
     asked = attempt.limit_s is not None or attempt.signal is not None
     if asked or not family.await_end(LINGER_S):
-        left = [] if asked else family.members()
+        left = [] if asked else [one for one in family.members() if not is_sentinel(one)]
         family.end(TERM_S)
         attempt.left = left
 

@@ -89,6 +89,19 @@ def environment_of(pid: int) -> dict[str, str]:
     return {os.fsdecode(name): os.fsdecode(value) for name, equals, value in words if equals}
 
 
+SENTINEL = b"process=$1 started=$2 allowed=$3"
+"""In the words of the shell by which the library looks at a process (`mpi/src/guards/sentinel.c`); it ends with that, a moment later."""
+
+
+def is_sentinel(process: Process) -> bool:
+    """Say whether it is such a shell, or what one has started."""
+    for pid in (process.pid, process.parent):
+        with suppress(OSError):
+            if SENTINEL in Path(f"/proc/{pid}/cmdline").read_bytes():
+                return True
+    return False
+
+
 def send(process: int, number: int) -> None:
     """Send a signal; to one that is gone it does nothing."""
     with suppress(ProcessLookupError, PermissionError):
