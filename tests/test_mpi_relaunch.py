@@ -184,6 +184,16 @@ def test_hosts_are_asked_at_once_and_a_silent_one_costs_the_others_nothing(
     assert time.monotonic() - begun < 2 * 6.0
 
 
+def test_a_host_is_not_lost_because_mpirun_itself_gives_up_once(tmp_path: Path) -> None:
+    path = mpirun(
+        tmp_path,
+        f'echo "$2" >> {tmp_path}/asked; case "$2" in gone*) exit 255 ;; esac; mkdir {tmp_path}/again-$2 2> /dev/null || exit 0; exit 1',
+    )
+    found = answering(hosts("a", "gone", "b"), Job(["./app"], 2), path)
+    assert [host.name for host in found] == ["a", "b"]
+    assert len((tmp_path / "asked").read_text().split()) == 6
+
+
 def test_no_more_than_so_many_are_asked_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

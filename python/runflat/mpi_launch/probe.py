@@ -28,6 +28,9 @@ from runflat.mpi_launch.processes import Family, adopting, begin_launcher, send
 ANSWER_S = 40.0
 """For a host to answer."""
 
+SILENT_S = 15.0
+"""A host about which mpirun has no answer for so long says nothing; it is not asked again."""
+
 STOP_S = 5.0
 """For an mpirun to end in order."""
 
@@ -49,13 +52,19 @@ PLACING = ("--map-by", "--rank-by", "--bind-to")
 def answering(hosts: Sequence[Host], job: Job, mpirun: Path) -> list[Host]:
     """Give the hosts that can be used: they run a command that does nothing.
 
+    Those that seem not to, and are not silent, are asked once more: mpirun itself gives up now and then on a busy machine.
+
     Raises
     ------
     Interrupted
         If a signal ends the program meanwhile.
     """
     lines = [_line(job, mpirun, [host], A_MOMENT) for host in hosts]
-    return [host for host, good in zip(hosts, _run_all(lines), strict=True) if good]
+    answers = _run_all(lines)
+    unsure = [at for at, one in enumerate(answers) if not (one.is_good or one.is_silent)]
+    for at, again in zip(unsure, _run_all([lines[at] for at in unsure]), strict=True):
+        answers[at] = again
+    return [host for host, one in zip(hosts, answers, strict=True) if one.is_good]
 
 
 def clear(folder: Path, hosts: Sequence[Host], job: Job, mpirun: Path) -> None:
@@ -63,7 +72,8 @@ def clear(folder: Path, hosts: Sequence[Host], job: Job, mpirun: Path) -> None:
     erase = ("sh", "-c", 'rm -rf "$1"; exec sleep 1', "sh", str(folder))
     others = [host for host in hosts if not is_this_machine(host.name)]
     try:
-        if others and not all(_run_all([_line(job, mpirun, others, erase)])) and len(others) > 1:
+        all_at_once = [_line(job, mpirun, others, erase)] if others else []
+        if not all(one.is_good for one in _run_all(all_at_once)) and len(others) > 1:
             # With one host that is gone mpirun starts nothing on the others.
             _run_all([_line(job, mpirun, [host], erase) for host in others])
     except Interrupted:
@@ -93,8 +103,16 @@ def _settings(words: Sequence[str]) -> list[str]:
     return kept
 
 
-def _run_all(lines: Sequence[Sequence[str]]) -> list[bool]:
-    """Run lines in silence, so many at once, to the end of all that they start; say of each whether it went well in time."""
+@dataclass(frozen=True)
+class _Answer:
+    """Whether a line went well in time; else whether nothing was heard for long."""
+
+    is_good: bool
+    is_silent: bool
+
+
+def _run_all(lines: Sequence[Sequence[str]]) -> list[_Answer]:
+    """Run lines in silence, so many at once, to the end of all that they start."""
     stop = Stop()
     with stop.listening(), adopting() as family:
         asked = _Asked(lines)
@@ -105,7 +123,7 @@ def _run_all(lines: Sequence[Sequence[str]]) -> list[bool]:
         finally:
             stop.armed = False
             _end(family, in_order=asked.is_done)
-    return asked.are_good
+    return [asked.answers[index] for index in range(len(lines))]
 
 
 def _end(family: Family, *, in_order: bool) -> None:
@@ -119,6 +137,7 @@ class _Question:
     """An mpirun that runs, until when it may, and whether it has been told to end."""
 
     launcher: subprocess.Popen[bytes]
+    began: float
     until: float
     is_over: bool = False
 
@@ -137,7 +156,7 @@ class _Asked:
     """Launch lines of which so many run at once, and what became of them."""
 
     def __init__(self, lines: Sequence[Sequence[str]]) -> None:
-        self.are_good = [False] * len(lines)
+        self.answers: dict[int, _Answer] = {}
         self._waiting = deque(enumerate(lines))
         self._running: dict[int, _Question] = {}
 
@@ -153,9 +172,12 @@ class _Asked:
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 preexec_fn=begin_launcher,
             )  # fmt: skip
-            self._running[index] = _Question(launcher, time.monotonic() + ANSWER_S)
+            now = time.monotonic()
+            self._running[index] = _Question(launcher, now, now + ANSWER_S)
         for index, one in list(self._running.items()):
             if one.look():
-                self.are_good[index] = one.launcher.returncode == 0 and not one.is_over
+                is_good = one.launcher.returncode == 0 and not one.is_over
+                took = time.monotonic() - one.began
+                self.answers[index] = _Answer(is_good, one.is_over or took >= SILENT_S)
                 del self._running[index]
         return not self.is_done
