@@ -4,7 +4,8 @@
 
 The sources of the installed mpi4py are fetched with pip. Each module of tests is a job of its own, first without the library, with
 Open MPI's fault tolerance, then with it; a test has a result for each rank. Nobody dies. A module that Open MPI itself crashes in or
-does not end (`LIMIT_S`) is told as such: what it got to counts on both sides.
+does not end (`LIMIT_S`) is told as such: what it got to counts on both sides. Left out are the tests of ULFM on intercommunicators
+(`LEFT_OUT`), in which Open MPI 5.0.11 crashes alone as well.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from .record import commit, sources
 
 LIMIT_S = 240
 """For a module, which takes some seconds on a quiet machine."""
+
+LEFT_OUT = "TestULFMInter"
 
 EACH_TO_ITS_FILE = 'out=$1; shift; exec "$@" > "$out.$OMPI_COMM_WORLD_RANK" 2>&1'
 
@@ -58,7 +61,7 @@ def run_module(
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "rank"
         line = mpirun_line(parts, ranks, preloaded=preloaded)
-        words = [sys.executable, "test/main.py", "-v", "-i", f"^{module}\\.py"]
+        words = [sys.executable, "test/main.py", "-v", "-i", f"^{module}\\.py", "-x", LEFT_OUT]
         job = subprocess.Popen(
             [*line, "sh", "-c", EACH_TO_ITS_FILE, "sh", str(out), *words],
             cwd=tests, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -99,9 +102,10 @@ def compare(parts: Parts, tests: Path, module: str, ranks: int) -> dict[str, Any
     }
 
 
-def is_alike(found: dict[str, Any]) -> bool:
-    """Whether both sides ended alike, with the same results."""
-    return not found["differ"] and found["ended"][0] == found["ended"][1]
+def is_as_good(found: dict[str, Any]) -> bool:
+    """Whether the results are the same, and the library has not kept a module from its end that comes to it alone."""
+    without, with_it = found["ended"]
+    return not found["differ"] and with_it in ("status 0", without)
 
 
 def main() -> int:
@@ -122,7 +126,7 @@ def main() -> int:
         for place, name in enumerate(names, 1):
             one = compare(parts, tests, name, words.ranks)
             found.append(one)
-            says = "alike" if is_alike(one) else f"{len(one['differ'])} differ"
+            says = "alike" if is_as_good(one) else f"{len(one['differ'])} differ"
             print(
                 f"{place} of {len(names)}: {name}: {one['compared']} of {one['tests']} tests compared, {says}; "
                 f"ended with {one['ended'][0]}, {one['ended'][1]}; {one['seconds'][0]}, {one['seconds'][1]} s",
@@ -136,7 +140,7 @@ def main() -> int:
     if words.record is not None:
         head = {"mpi4py": version("mpi4py"), "library": sources(), "commit": commit(), "ranks": words.ranks, "cores": os.cpu_count()}  # fmt: skip
         words.record.write_text(json.dumps({**head, **total, "modules": found}, indent=1) + "\n")
-    return 0 if all(map(is_alike, found)) else 1
+    return 0 if all(map(is_as_good, found)) else 1
 
 
 if __name__ == "__main__":
