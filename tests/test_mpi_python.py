@@ -146,7 +146,6 @@ while job.goes_on:
 
 SPAWN = """
 import sys
-import warnings
 from mpi4py import MPI
 from runflat import mpi
 world = MPI.COMM_WORLD
@@ -167,7 +166,6 @@ print("parents", take().Merge(False).allreduce(1), flush=True)
 PRELOADED = (
     """
 import sys
-import warnings
 from runflat import mpi
 mpi.preload(sys.argv[1])
 mpi.preload()

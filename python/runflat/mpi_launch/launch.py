@@ -190,6 +190,7 @@ class Launch:
         """Let the page of an attempt tell that the job begins again, and where that is written."""
         if end.timeline is not None and self.timeline is not None and end.is_written:
             after = _of_attempt(self.timeline, again).name
+            # The page is there; without the link it is as good.
             with suppress(MpiError):
                 replace(end.timeline, after=after).write(_of_attempt(self.timeline, again - 1))
 
