@@ -310,6 +310,7 @@ def test_a_job_that_ends_so_again_by_itself_is_not_begun_a_third_time(tmp_path: 
     assert answer.err.count("begins again") == 1
     assert "had failed: it does not begin again" in answer.err
     assert '<a href="run-again-1.html">run-again-1.html</a>' in page.read_text()
+    assert "This attempt did not come to its end; the job was begun again." in page.read_text()
     assert "begun again" not in page.with_stem("run-again-1").read_text()
 
 

@@ -99,7 +99,7 @@ class Timeline:
         return TimelineReport(
             title=self.command,
             answers=[
-                ANSWERS[self.verdict.outcome],
+                BEGUN_AGAIN if self.after else ANSWERS[self.verdict.outcome],
                 *self.verdict.reasons,
                 *summary(self.verdict),
                 *reduced(self.events),
@@ -125,6 +125,8 @@ class Timeline:
             plan_text="",
         )
 
+
+BEGUN_AGAIN = "This attempt did not come to its end; the job was begun again."
 
 ANSWERS = {
     "done": "The job came to its end, and nothing failed.",
