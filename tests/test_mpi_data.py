@@ -65,6 +65,32 @@ def test_parity_gives_back_what_one_of_a_group_had(
         assert bool(ended.ranks("restored")) == again, ended.text
 
 
+@pytest.mark.parametrize(
+    ("kill", "beginnings"),
+    [("1@checkpoint:4", 1), ("1@checkpoint:4,2@reload", 2), ("1@checkpoint:4,4@reload", 1)],
+    ids=["nobody", "who sends", "who gets it"],
+)
+def test_data_come_home_within_the_repair(parts: Parts, kill: str, beginnings: int) -> None:
+    """Rank 1 dies, whose second copy is at rank 2; the first spare, process 4, takes over. Of 32 MiB some may be on their way."""
+    program = [str(parts.program("tests/homing.c")), "32", "60"]
+    ended = run_job(parts, 7, program, spares=3, kill=kill)
+    assert ended.in_time
+    died = {one["rank"]: one["t"] for one in ended.events if one["event"] == "killed"}
+    assert died.keys() == {int(one.split("@")[0]) for one in kill.split(",")}
+    for rank in range(4):
+        assert f"rank {rank}: data good at 60" in ended.text, ended.text
+    assert f"began {beginnings} times" in ended.text, ended.text
+    taker = next(one["rank"] for one in ended.events if one["event"] == "took_over" and one["as"] == 1)  # fmt: skip
+    brought = [one["t"] for one in ended.events if one["event"] == "brought"]
+    if beginnings > 1:
+        assert not brought
+    else:
+        assert ended.ranks("brought") == {taker}
+        repaired = min(one["t"] for one in ended.events if one["event"] == "repaired" and one["rank"] == taker)  # fmt: skip
+        assert max(died.values()) < min(brought) <= repaired
+    assert not ended.crash_words
+
+
 @pytest.mark.parametrize("parity", ["0", "3"], ids=["second copies", "parity"])
 @pytest.mark.parametrize("kill", ["", "1@0.2", "2@checkpoint+0.0005", "0@0.15,3@0.3"])
 def test_checkpoints_beside_the_computation_bring_data_back(
@@ -226,7 +252,7 @@ def test_ranks_that_become_spares_hand_over_what_they_hold(parts: Parts, parity:
     )
     assert "4 ranks, 220 steps, largest error 0\n" in ended.text, ended.text
     assert ended.ranks("killed") == {2, 3}
-    assert ended.ranks("handed")
+    assert ended.ranks("brought")
     died = [one["t"] for one in ended.events if one["event"] == "killed"]
     later = [one for one in ended.events if one["event"] == "restored" and one["t"] > max(died)]
     assert {one["rank"] for one in later} == {4, 5, 7, 8}, later

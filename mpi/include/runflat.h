@@ -30,7 +30,8 @@
  *
  * Sources: Hori et al. 2016, "User-level vs. System-level"; Bouteiller and Bosilca 2022, Figure 1.
  *
- * All functions return MPI_SUCCESS, an MPI error class, or one of the codes below; they never call an error handler.
+ * All functions return MPI_SUCCESS, an MPI error class, or one of the codes below; those of RF_* never call an error
+ * handler, those of MPIX_* that of their communicator.
  * RF_* calls of one process come from one thread at a time. */
 #ifndef RUNFLAT_H
 #define RUNFLAT_H
@@ -178,8 +179,8 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version);
  * MPI_SUCCESS; RF_ERR_ARGUMENT; MPI_ERR_NO_MEM; or the class of a failure. */
 RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request);
 
-/* Brings back the last complete version at all ranks, and makes the copies that were lost with failed processes anew.
- * Collective.
+/* Brings back the last complete version at all ranks, and makes the copies that were lost with failed processes anew. What a rank
+ * that has taken over needs is on its way since the repair has known who takes over, beside its other steps. Collective.
  *
  * [out] version  the version that memory has now; untouched unless MPI_SUCCESS is returned
  *
@@ -206,7 +207,7 @@ RF_API int RF_End(MPI_Comm *comm);
  * [out] made     valid when the request has ended
  * [out] request  for MPI_Wait, MPI_Test and their kind
  *
- * MPI_SUCCESS; MPI_ERR_UNSUPPORTED_OPERATION on an intercommunicator or an MPI other than Open MPI 5. */
+ * MPI_SUCCESS; MPI_ERR_UNSUPPORTED_OPERATION on an intercommunicator or an MPI other than Open MPI 5.0. */
 RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request);
 
 /* MPI_Comm_spawn, MPI_Comm_spawn_multiple, MPI_Comm_connect and MPI_Comm_accept as requests; the other side may make the call
@@ -218,7 +219,7 @@ RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request
  * [in]  others as in the call that waits; arrays and strings stay the caller's, unchanged until the request has ended
  * [out] made   valid when the request has ended; MPI_COMM_NULL after an error
  *
- * MPI_SUCCESS; MPI_ERR_COMM on an intercommunicator; MPI_ERR_UNSUPPORTED_OPERATION on an MPI other than Open MPI 5. */
+ * MPI_SUCCESS; MPI_ERR_COMM on an intercommunicator; MPI_ERR_UNSUPPORTED_OPERATION on an MPI other than Open MPI 5.0. */
 RF_API int MPIX_Comm_ispawn(const char *command, char *words[], int count, MPI_Info info, int root,
                             MPI_Comm comm, MPI_Comm *made, int codes[], MPI_Request *request);
 RF_API int MPIX_Comm_ispawn_multiple(int kinds, char *commands[], char **words[],

@@ -1,5 +1,6 @@
 #include "data/copies.h"
 
+#include "guards/inject.h"
 #include "state.h"
 
 #include <stdlib.h>
@@ -76,6 +77,15 @@ void drop_changed_copies(void)
         }
         drop_copy(copy);
     }
+}
+
+void change_copies_if_due(void)
+{
+    if (last_complete < 0 || !is_corruption_due())
+        return;
+    for (int at = 0; at < COPIES_MAX; at++)
+        if (copies[at].rank >= 0 && copies[at].bytes > 0)
+            copies[at].data[copies[at].bytes / 2] ^= 1;
 }
 
 void keep_copies(int64_t version, int first, int second)

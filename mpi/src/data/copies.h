@@ -44,6 +44,9 @@ void drop_copy(struct copy *copy);
  * rank is as good. */
 void drop_changed_copies(void);
 
+/* For tests: what a fault of memory does, before copies are needed for the first time. */
+void change_copies_if_due(void);
+
 /* Forgets all copies but those of `first` and `second` at `version`. */
 void keep_copies(int64_t version, int first, int second);
 

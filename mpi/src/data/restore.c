@@ -247,14 +247,6 @@ static int restore(MPI_Comm comm, const struct ring *ring, int64_t *version)
     return lost ? RF_ERR_DATA_LOST : last < 0 ? RF_ERR_NO_CHECKPOINT : MPI_SUCCESS;
 }
 
-/* For tests: what a fault of memory does. */
-static void change_a_copy(void)
-{
-    for (int at = 0; at < COPIES_MAX; at++)
-        if (copies[at].rank >= 0 && copies[at].bytes > 0)
-            copies[at].data[copies[at].bytes / 2] ^= 1;
-}
-
 RF_API int RF_Restore(MPI_Comm comm, int64_t *version)
 {
     if (!version)
@@ -265,8 +257,7 @@ RF_API int RF_Restore(MPI_Comm comm, int64_t *version)
     double begin = wall_s();
     begin_step("RF_Restore");
     enter_phase("restore");
-    if (last_complete >= 0 && is_corruption_due())
-        change_a_copy();
+    change_copies_if_due();
     drop_changed_copies();
     struct ring ring = open_ring(side_of_job());
     int code = restore(comm, &ring, version);

@@ -11,11 +11,11 @@ bool are_injections_planned(void);
  * rank 4 when it restores for the second time; "node-of:3@1.5" the host of rank 3, with its daemon. */
 void arm_injections(void);
 
-/* Whether the copies that this process holds are to change now, which RUNFLAT_CORRUPT asks for: "3" or "3,5", ranks at
- * their first restore of a version. */
+/* Whether the copies that this process holds are to change now, which RUNFLAT_CORRUPT asks for: "3" or "3,5", ranks when
+ * they need copies for the first time. */
 bool is_corruption_due(void);
 
-/* Says that a phase begins: "checkpoint", "shrink", "agree", "repair", "restore", "join", "finalize". */
+/* Says that a phase begins: "checkpoint", "shrink", "agree", "repair", "reload", "restore", "join", "finalize". */
 void enter_phase(const char *phase);
 
 #endif

@@ -23,8 +23,8 @@ int settle_all(MPI_Comm comm, int code);
 /* The same, and calls `late` as `agree_or_call` does. */
 int settle_all_or_call(MPI_Comm comm, int code, void (*late)(void *context), void *context);
 
-/* A process's vote in an agreement on a call that went `code` there: the lowest bits (those from FREE_VOTES on are ones, for votes of
- * others), and the class of an error that is no failure. */
+/* A process's vote in an agreement on a call that went `code` there. The lowest FREE_VOTES bits say how it went; the four
+ * after them are ones, for other votes of who calls; those above say the class of an error that is no failure. */
 int vote_on(int code);
 
 enum { FREE_VOTES = 8 };

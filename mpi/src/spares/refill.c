@@ -27,6 +27,7 @@ struct greeting {
     int size;    /* of the world */
     int history; /* entries */
     int members; /* of the pool before it came */
+    int votes;   /* of the repair that it comes in the midst of */
 };
 
 enum { TAG = 1, WORDS_MAX = 4096, TEXT_MAX = 1 << 17 };
@@ -147,9 +148,10 @@ static int unite(MPI_Comm own, MPI_Comm bridge, bool high, MPI_Comm *all)
 }
 
 /* The newcomer is the last of `all`. */
-static int greet(MPI_Comm all, int newcomer, int place)
+static int greet(MPI_Comm all, int newcomer, int place, int votes)
 {
-    struct greeting greeting = {.place = place, .size = rf.size, .members = newcomer};
+    struct greeting greeting = {
+        .place = place, .size = rf.size, .members = newcomer, .votes = votes};
     const int *history = roster_history(&greeting.history);
     int code = PMPI_Send(&greeting, sizeof greeting, MPI_BYTE, newcomer, TAG, all);
     if (code == MPI_SUCCESS)
@@ -181,7 +183,7 @@ static int accept(MPI_Comm all, int newcomer, int place)
 }
 
 /* MPI_SUCCESS and a larger pool; another code: the pool is as it was. */
-static int start_one(MPI_Comm *pool, int place)
+static int start_one(MPI_Comm *pool, int place, int votes)
 {
     MPI_Comm all = MPI_COMM_NULL;
     int rank, newcomer;
@@ -192,7 +194,7 @@ static int start_one(MPI_Comm *pool, int place)
         return code;
     code = unite(*pool, waiting.bridge, false, &all);
     if (code == MPI_SUCCESS && rank == 0)
-        code = greet(all, newcomer, place);
+        code = greet(all, newcomer, place, votes);
     /* The others may wait for it, and it for them. */
     if (code != MPI_SUCCESS && all != MPI_COMM_NULL)
         PMPIX_Comm_revoke(all);
@@ -210,11 +212,11 @@ static int start_one(MPI_Comm *pool, int place)
     return MPI_SUCCESS;
 }
 
-int refill(MPI_Comm *pool)
+int refill(MPI_Comm *pool, int votes)
 {
     int code = MPI_SUCCESS;
     for (int place = first_dead(); place >= 0 && code == MPI_SUCCESS; place = first_dead())
-        code = start_one(pool, place);
+        code = start_one(pool, place, votes);
     if (code == MPI_SUCCESS || is_failure(code))
         return code;
     if (rf.rank == 0)
@@ -223,7 +225,7 @@ int refill(MPI_Comm *pool)
 }
 
 /* Takes what `greet` sends. */
-static bool listen(MPI_Comm all, int spares)
+static bool listen(MPI_Comm all, int spares, int *votes)
 {
     struct greeting greeting = {0};
     MPI_Status *none = MPI_STATUS_IGNORE;
@@ -242,6 +244,7 @@ static bool listen(MPI_Comm all, int spares)
         rf.place = table;
         rf.size = greeting.size;
         stand_at(rf.rank, own);
+        *votes = greeting.votes;
         good = open_roster_again(spares, greeting.history, history, greeting.members, places);
     }
     free(history);
@@ -249,7 +252,7 @@ static bool listen(MPI_Comm all, int spares)
     return good;
 }
 
-bool join_pool(int spares, MPI_Comm *pool)
+bool join_pool(int spares, MPI_Comm *pool, int *votes)
 {
     MPI_Comm between, bridge, all = MPI_COMM_NULL;
     int rank;
@@ -261,7 +264,7 @@ bool join_pool(int spares, MPI_Comm *pool)
     if (unite(MPI_COMM_SELF, bridge, true, &all) != MPI_SUCCESS)
         return false;
     PMPI_Comm_rank(all, &rank);
-    if (!listen(all, spares) || accept(all, rank, rf.rank) != MPI_SUCCESS)
+    if (!listen(all, spares, votes) || accept(all, rank, rf.rank) != MPI_SUCCESS)
         return false;
     *pool = all;
     welcome(rf.rank, all);

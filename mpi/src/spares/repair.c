@@ -19,7 +19,7 @@ static void shrink_pool(struct repair *repair)
     repair->stage = SHRINKING;
 }
 
-/* In the votes of all: nobody wants new processes; no rank has such a mode; no spare holds copies. */
+/* In the votes of all: nobody wants new processes; no rank has such a mode; there is no checkpoint. */
 enum {
     NO_REFILL = 1 << 8,
     NO_GROUP = 1 << 9,
@@ -56,7 +56,7 @@ static void vote(struct repair *repair)
 {
     repair->next = repair->shrink.made;
     repair->votes = vote_on_agreements(repair->old != MPI_COMM_NULL) & vote_on_modes(repair->old) &
-                    (repair->refill ? ~NO_REFILL : ~0) & (has_to_hand() ? ~NO_COPIES : ~0);
+                    (repair->refill ? ~NO_REFILL : ~0) & (has_checkpoint() ? ~NO_COPIES : ~0);
     iagree(repair->next, &repair->votes, &repair->vote);
     repair->stage = VOTING;
 }
@@ -81,6 +81,9 @@ static void make_gate(struct repair *repair)
     begin_build(&repair->build, *repair->pool, group);
     PMPI_Group_free(&group);
     repair->stage = GATING;
+    repair->brings = !(repair->votes & NO_COPIES);
+    if (repair->brings)
+        begin_homing(&repair->homing, *repair->pool);
 }
 
 /* Begins to make a communicator of the ranks, and at spares one of the spares. */
@@ -143,10 +146,10 @@ static int stop(void)
     return RF_ERR_NO_SPARE;
 }
 
-/* Ranks and spares are known, and where the data are. What it ends with is the same at all. */
+/* Ranks and spares are known. What it ends with is the same at all. */
 static bool begin_making_anew(struct repair *repair, int *code)
 {
-    if (!(repair->votes & NO_REFILL) && refill(repair->pool) != MPI_SUCCESS)
+    if (!(repair->votes & NO_REFILL) && refill(repair->pool, repair->votes) != MPI_SUCCESS)
         shrink_pool(repair);
     else if (has_lost_ranks() && repair->stop_when_exhausted)
         *code = stop();
@@ -155,20 +158,15 @@ static bool begin_making_anew(struct repair *repair, int *code)
     return *code != MPI_SUCCESS;
 }
 
-/* A communicator is there; true: it was the last. */
-static bool take_built(struct repair *repair)
+/* A communicator is there. */
+static void take_built(struct repair *repair)
 {
-    switch (repair->stage) {
-    case GATING:
+    if (repair->stage == GATING)
         make_ranks(repair);
-        return false;
-    case RANKING:
+    else if (repair->stage == RANKING)
         make_side(repair);
-        return false;
-    default:
-        end_repair(repair);
-        return true;
-    }
+    else
+        repair->stage = LANDING;
 }
 
 /* Who waits in a call on a communicator that was made from that of the ranks waits for processes that are in the repair. */
@@ -203,7 +201,7 @@ void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Com
 }
 
 void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side,
-                   bool stop_when_exhausted)
+                   bool stop_when_exhausted, int votes)
 {
     *repair = (struct repair){.pool = pool,
                               .gate = gate,
@@ -211,7 +209,7 @@ void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Co
                               .old = MPI_COMM_NULL,
                               .ranks = MPI_COMM_NULL,
                               .stop_when_exhausted = stop_when_exhausted,
-                              .votes = ~0,
+                              .votes = votes,
                               .begin = wall_s()};
     make_gate(repair);
 }
@@ -219,7 +217,7 @@ void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Co
 bool advance_repair(struct repair *repair, int *code)
 {
     int done = 0;
-    bool good;
+    bool good = true;
     *code = MPI_SUCCESS;
     switch (repair->stage) {
     case SHRINKING:
@@ -240,28 +238,32 @@ bool advance_repair(struct repair *repair, int *code)
         if (!has_ended_agreements(&repair->may_free))
             return false;
         take_pool(repair);
-        if (!has_retired() && repair->votes & NO_COPIES)
-            return begin_making_anew(repair, code);
-        begin_handing(&repair->handing, *repair->pool);
-        repair->stage = HANDING;
-        return false;
-    case HANDING:
-        if (!advance_handing(&repair->handing, &good))
-            return false;
-        if (good)
-            return begin_making_anew(repair, code);
-        shrink_pool(repair);
-        return false;
+        return begin_making_anew(repair, code);
     case GATING:
     case RANKING:
     case SIDING:
+        if (repair->brings)
+            advance_homing(&repair->homing);
         if (!advance_build(&repair->build, code))
             return false;
-        if (*code != MPI_SUCCESS) {
+        if (*code == MPI_SUCCESS)
+            take_built(repair);
+        else
+            repair->stage = LEAVING;
+        return false;
+    case LANDING:
+        if (repair->brings && !end_homing(&repair->homing, &good))
+            return false;
+        if (!good) {
             shrink_pool(repair);
             return false;
         }
-        return take_built(repair);
+        end_repair(repair);
+        return true;
+    case LEAVING:
+        if (!repair->brings || leave_homing(&repair->homing))
+            shrink_pool(repair);
+        return false;
     }
     return true;
 }

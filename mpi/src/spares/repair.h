@@ -1,10 +1,10 @@
-/* A repair, step by step without waiting: shrink the pool, end what agreements are pending, ask the policy who takes over,
- * let those who become spares hand over what only they hold, make the gate, the communicator of the ranks and its copy. A
- * failure in its midst begins it again; its steps are the same whoever has failed. */
+/* A repair, step by step without waiting: shrink the pool, end what agreements are pending, ask the policy who takes over, make the
+ * gate, the communicator of the ranks and its copy, while the copies of checkpoints come home. A failure in its midst begins it again;
+ * its steps are the same whoever has failed. */
 #ifndef RUNFLAT_REPAIR_H
 #define RUNFLAT_REPAIR_H
 
-#include "data/handing.h"
+#include "data/homing.h"
 #include "requests/build.h"
 #include "requests/shrink.h"
 
@@ -20,13 +20,14 @@ struct repair {
     MPI_Comm *side;
     bool stop_when_exhausted, tell;
     bool refill; /* new processes are started for the dead, if any process wants that */
-    enum { SHRINKING, VOTING, FINISHING, HANDING, GATING, RANKING, SIDING } stage;
+    enum { SHRINKING, VOTING, FINISHING, GATING, RANKING, SIDING, LANDING, LEAVING } stage;
     bool may_free;
     int votes;
     MPI_Request vote;
     MPI_Comm next;
     struct shrink shrink;
-    struct handing handing;
+    struct homing homing;
+    bool brings; /* there are copies: they come home from GATING to LANDING */
     struct build build;
     double begin, shrink_begin;
 };
@@ -35,9 +36,9 @@ struct repair {
 void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side,
                   MPI_Comm old, bool stop_when_exhausted, bool tell);
 
-/* Begins at a process that has just joined the pool, where the others are by then. */
+/* Begins at a process that has just joined the pool, where the others are by then; `votes` are theirs. */
 void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side,
-                   bool stop_when_exhausted);
+                   bool stop_when_exhausted, int votes);
 
 /* Goes on as far as is possible without waiting; true: ended, and `code` is MPI_SUCCESS or, at all processes alike,
  * RF_ERR_NO_SPARE. Starting processes is waited for. */

@@ -13,7 +13,7 @@ static struct {
     int ranks;   /* at the beginning */
     int *places; /* by rank at the beginning: its place, -1: none */
     bool *dead;  /* by place */
-    bool lost_ranks, retired;
+    bool lost_ranks;
     MPI_Group pool;
     int *place_in; /* by rank in the pool */
     int *member;   /* by place: its rank in the pool, MPI_UNDEFINED: none */
@@ -171,38 +171,16 @@ static void take_pool(MPI_Comm pool)
     roster.place_in = place_in;
 }
 
-/* Asks the policy, and looks whether one of those that were ranks and live is none now. */
-static void take_places(void)
-{
-    bool *was_rank = new_table((size_t)rf.size, sizeof *was_rank);
-    for (int rank = 0; rank < roster.ranks; rank++)
-        if (roster.places[rank] >= 0)
-            was_rank[roster.places[rank]] = true;
-    policy_places(&roster.policy, roster.places);
-    for (int rank = 0; rank < roster.ranks; rank++)
-        if (roster.places[rank] >= 0)
-            was_rank[roster.places[rank]] = false;
-    roster.retired = false;
-    for (int place = 0; place < rf.size; place++)
-        roster.retired = roster.retired || (was_rank[place] && !roster.dead[place]);
-    free(was_rank);
-}
-
 void bury(MPI_Comm pool)
 {
     take_pool(pool);
     if (roster.policy.handle) {
-        take_places();
+        policy_places(&roster.policy, roster.places);
         return;
     }
     for (int rank = 0; rank < roster.ranks; rank++)
         if (roster.places[rank] >= 0 && roster.dead[roster.places[rank]])
             roster.places[rank] = -1, roster.lost_ranks = true;
-}
-
-bool has_retired(void)
-{
-    return roster.retired;
 }
 
 bool has_lost_ranks(void)

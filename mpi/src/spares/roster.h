@@ -31,9 +31,6 @@ bool open_roster_again(int spares, int events, const int *history, int members,
 bool has_policy(void);
 int spare_count(void);
 
-/* Whether the last burial made a spare of a process that was a rank. */
-bool has_retired(void);
-
 /* Whether ranks are lost because no spare was left. */
 bool has_lost_ranks(void);
 

@@ -172,12 +172,13 @@ static int begin_job(int code, MPI_Comm *comm)
 static int join(int spares, MPI_Comm *comm)
 {
     struct repair repair;
+    int votes = 0;
     begin_step("RF_Init");
-    if (!join_pool(spares, &job.pool) || refill(&job.pool) != MPI_SUCCESS)
+    if (!join_pool(spares, &job.pool, &votes) || refill(&job.pool, votes) != MPI_SUCCESS)
         /* The others go on without it. */
         end_at_once(0);
     end_step();
-    begin_joining(&repair, &job.pool, &job.gate, &job.side, job.stop_when_exhausted);
+    begin_joining(&repair, &job.pool, &job.gate, &job.side, job.stop_when_exhausted, votes);
     return begin_job(finish_repair(&repair, comm), comm);
 }
 

@@ -18,7 +18,7 @@ from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.events import Event
 from runflat.mpi_launch.hosts import is_this_machine, read_hosts
 
-PHASES = ("checkpoint", "shrink", "agree", "repair", "restore", "join", "finalize")
+PHASES = ("checkpoint", "shrink", "agree", "repair", "reload", "restore", "join", "finalize")
 """Phases that the library knows."""
 
 

@@ -22,7 +22,7 @@ MARKS: dict[str, tuple[str, str, int]] = {
 
 KINDS = (
     "repaired", "shrink", "restored", "checkpoint", "interrupted", "took_over", "aborted", "asleep",
-    "exited", "handed", "refilled", "changed", "exhausted", "restarted", "reduced",
+    "exited", "brought", "refilled", "changed", "exhausted", "restarted", "reduced",
 )  # fmt: skip
 """Other events that are known: each has the same colour on all pages."""
 
