@@ -140,11 +140,11 @@ bool advance_homing(struct homing *homing)
         return false;
     }
     make_plan(homing);
+    if (takes_part(homing))
+        enter_phase("reload");
     begin_carrying(&homing->flight, homing->pool, homing->own, homing->version, homing->count,
                    homing->plan);
     homing->stage = CARRYING;
-    if (takes_part(homing))
-        enter_phase("reload");
     return false;
 }
 
