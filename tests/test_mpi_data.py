@@ -70,9 +70,7 @@ def test_parity_gives_back_what_one_of_a_group_had(
     [("", [1]), ("2@reload", [2]), ("2@reload+0.003", [1, 2]), ("4@reload", [1]), ("4@reload+0.003", [1])],
     ids=["nobody", "who sends", "who is sending", "who gets it", "who is getting it"],
 )  # fmt: skip
-def test_data_come_home_within_the_repair(
-    parts: Parts, second: str, beginnings: list[int]
-) -> None:
+def test_data_come_home_within_the_repair(parts: Parts, second: str, beginnings: list[int]) -> None:
     """Rank 1 dies, whose second copy is at rank 2; the first spare, process 4, takes over, and one of these dies then."""
     program = [str(parts.program("tests/homing.c")), "16", "60"]
     kill = ",".join(["1@checkpoint:4"] + [second] * bool(second))

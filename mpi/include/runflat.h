@@ -146,9 +146,8 @@ RF_API int RF_Spares(void);
  * rank that is left; those of the others are gone, so a program whose result needs them stops, or shares out its work anew. */
 RF_API int RF_Shape(void);
 
-/* Names memory that belongs to the rank: what RF_Checkpoint keeps and RF_Restore brings back. All ranks name the same ids, in any order
- * (a checkpoint looks whether they do); sizes may differ between ranks. A rank that moves or takes over names its own memory before
- * RF_Restore. It is the memory that is named, not a variable: whoever swaps two pointers names both again. All that the program needs
+/* Names memory that belongs to the rank: what RF_Checkpoint keeps and RF_Restore brings back. Ranks may name different ids and
+ * sizes, in any order. A rank that moves or takes over names what that rank has named, with its own memory, before RF_Restore. It is the memory that is named, not a variable: whoever swaps two pointers names both again. All that the program needs
  * to go on, its results too, has to be among it: a spare that takes over begins with what RF_Restore brings.
  *
  * [in] id      any number; naming it again replaces the memory
@@ -165,7 +164,7 @@ RF_API int RF_Protect(int id, void *memory, size_t bytes);
  *
  * MPI_SUCCESS, or the class of a failure, at all ranks alike. At all alike too, and the version before stays in force: MPI_ERR_NO_MEM,
  * where memory was too little at any rank (the next checkpoint may ask for a repair); MPI_ERR_IO, where files could not be written.
- * RF_ERR_ARGUMENT, where at any rank the version is too low, or other than at the others, or other ids are protected. */
+ * RF_ERR_ARGUMENT, where at any rank the version is too low, or other than at the others. */
 RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version);
 
 /* RF_Checkpoint as a request: the protected memory is copied in this call and may change afterwards, the rest happens beside the

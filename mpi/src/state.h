@@ -64,6 +64,15 @@ static inline bool is_here(int rank)
     return rf.place[rank].host == rf.place[rf.rank].host;
 }
 
+/* Whether no process of this host has a lower rank. */
+static inline bool is_first_here(void)
+{
+    int first = 0;
+    while (!is_here(first))
+        first++;
+    return first == rf.rank;
+}
+
 /* Notes an event with its duration in ms (negative: none) in this process's file; nothing without RUNFLAT_EVENTS. */
 void note_event(const char *event, double ms);
 

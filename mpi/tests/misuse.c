@@ -4,7 +4,8 @@
  *     misuse store         checkpoints, whose files may have no place
  *     misuse versions      checkpoints of versions that differ, waited for and as requests, and then a good one
  *     misuse old           versions that are too low, at one rank and at all, and then a good one
- *     misuse ids           one rank protects what others do not, until they do, too
+ *     misuse ids           one rank protects what others do not, and all protect more beside a checkpoint: that is right
+ *     misuse partly        a version that is too low, and one that is too high, at one rank; then the job aborts
  *     misuse absent        a rank dies, one sleeps for ever, the others repair by request
  *     misuse twice         a repair beside one that is under way
  *     misuse abort         rank 0 aborts, and does not look after the others, which wait
@@ -15,10 +16,11 @@
  *     misuse reordered     who takes over protects the same in another order
  *     misuse spares        RF_Init with a number of spares that is not the same at all
  *     misuse nothing       checkpoints before anything is protected
- *     misuse world         MPI_Barrier, MPI_Ibarrier and MPI_Comm_dup of MPI_COMM_WORLD, while spares sleep
+ *     misuse world         calls of all on MPI_COMM_WORLD, while spares sleep
  *     misuse open          MPI_Finalize without RF_End
  *     misuse info          one process gives a mode that there is none of, in calls that make something */
 #include <mpi.h>
+#include <mpi-ext.h>
 #include <runflat.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -132,28 +134,56 @@ static void give_old_versions(MPI_Comm comm, int rank)
 
 static void differ_in_ids(MPI_Comm comm, int rank)
 {
-    static char more[10];
+    static char more[10] = "own", late[10];
     int64_t restored = -1;
+    MPI_Request request;
     if (rank == 2)
         RF_Protect(7, more, sizeof more);
-    int codes[4] = {RF_Checkpoint(comm, 1), checkpoint_later(comm, 2)};
-    if (rank != 2)
-        RF_Protect(7, more, sizeof more);
+    int codes[4] = {RF_Checkpoint(comm, 1), RF_Icheckpoint(comm, 2, &request)};
+    RF_Protect(9, late, sizeof late);
+    codes[1] = codes[1] == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : codes[1];
     codes[2] = RF_Checkpoint(comm, 3);
+    memset(more, 0, sizeof more);
     codes[3] = RF_Restore(comm, &restored);
-    printf("rank %d: codes %d %d %d %d, version %d\n", rank, codes[0], codes[1], codes[2], codes[3],
-           (int)restored);
+    printf("rank %d: codes %d %d %d %d, version %d, more '%s'\n", rank, codes[0], codes[1],
+           codes[2], codes[3], (int)restored, more);
+}
+
+/* No MPI_Finalize: the files are looked at as they are then. */
+static void refuse_and_end(MPI_Comm comm, int rank)
+{
+    int codes[] = {RF_Checkpoint(comm, 5), RF_Checkpoint(comm, rank == 1 ? 3 : 6),
+                   RF_Checkpoint(comm, rank == 1 ? 8 : 7)};
+    printf("rank %d: codes %d %d %d\n", rank, codes[0], codes[1], codes[2]);
+    fflush(stdout);
+    MPI_Barrier(comm);
+    MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
 static void call_in_world(MPI_Comm comm, int rank)
 {
-    MPI_Comm made;
+    MPI_Comm made, world = MPI_COMM_WORLD;
     MPI_Request request;
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    int codes[] = {MPI_Barrier(MPI_COMM_WORLD), MPI_Ibarrier(MPI_COMM_WORLD, &request),
-                   MPI_Comm_dup(MPI_COMM_WORLD, &made), MPI_Barrier(comm)};
-    printf("rank %d: in world %d %d %d, of the ranks %d\n", rank, codes[0], codes[1], codes[2],
-           codes[3]);
+    int flag = 1;
+    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+    int codes[] = {
+        MPI_Barrier(world),
+        MPI_Ibarrier(world, &request),
+        MPI_Barrier_init(world, MPI_INFO_NULL, &request),
+        MPI_Comm_dup(world, &made),
+        MPI_Comm_idup(world, &made, &request),
+        MPI_Intercomm_create(world, 0, world, 1, 0, &made),
+        MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, world, &made,
+                       MPI_ERRCODES_IGNORE),
+        MPIX_Comm_shrink(world, &made),
+        MPIX_Comm_ishrink(world, &made, &request),
+        MPIX_Comm_agree(world, &flag),
+        MPIX_Comm_iagree(world, &flag, &request),
+    };
+    printf("rank %d: in world", rank);
+    for (size_t at = 0; at < sizeof codes / sizeof *codes; at++)
+        printf(" %d", codes[at]);
+    printf(", of the ranks %d\n", MPI_Barrier(comm));
 }
 
 static void wait_for_absent(MPI_Comm comm, int rank)
@@ -242,6 +272,8 @@ int main(int argc, char **argv)
             give_old_versions(comm, rank);
         else if (strcmp(argv[1], "ids") == 0)
             differ_in_ids(comm, rank);
+        else if (strcmp(argv[1], "partly") == 0)
+            refuse_and_end(comm, rank);
         else if (strcmp(argv[1], "world") == 0)
             call_in_world(comm, rank);
         else if (strcmp(argv[1], "abort") == 0 || strstr(argv[1], "exit"))

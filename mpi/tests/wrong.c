@@ -57,6 +57,7 @@ static void make_calls(int rank)
     TELL(MPI_Comm_accept("none", MPI_INFO_NULL, 0, none, &made));
     TELL(MPI_Comm_connect("none", MPI_INFO_NULL, 0, none, &made));
     TELL(MPIX_Comm_shrink(none, &made));
+    TELL(MPIX_Comm_iagree(none, &flag, &request));
     TELL(MPIX_Comm_agree(none, &flag));
     TELL(MPI_Comm_set_info(none, MPI_INFO_NULL));
     TELL(MPI_Comm_get_info(none, &info));
@@ -72,6 +73,7 @@ static void make_calls(int rank)
     TELL(MPI_Comm_dup(MPI_COMM_WORLD, NULL));
     TELL(MPI_Comm_split(MPI_COMM_WORLD, 0, 0, NULL));
     TELL(MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, NULL));
+    TELL(MPI_Comm_idup(MPI_COMM_WORLD, NULL, &request));
     TELL(MPI_File_close(NULL));
 }
 

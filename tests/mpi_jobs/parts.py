@@ -36,7 +36,7 @@ class Parts:
 
     def compiled(self, source: str, linked: list[str]) -> Path:
         """Compile a program, once."""
-        path = self.folder / Path(source).stem
+        path = self.folder / (Path(source).stem + "-unlinked" * (not linked))
         if not path.exists():
             flags = [
                 "-std=gnu11",

@@ -9,22 +9,23 @@ void begin_buddies(struct buddies *buddies, const struct ring *ring, int64_t ver
     begin_flight(&buddies->flight, ring->comm);
     if (ring->shift == 0)
         return;
-    buddies->own_bytes = find_copy(ring->number[ring->own], version)->bytes;
-    receive_bytes(&buddies->flight, &buddies->other_bytes, sizeof buddies->other_bytes,
+    buddies->own =
+        (struct announced){version, (int64_t)find_copy(ring->number[ring->own], version)->bytes};
+    receive_bytes(&buddies->flight, &buddies->other, sizeof buddies->other,
                   partner(ring, ring->own, -1), TAG);
-    send_bytes(&buddies->flight, &buddies->own_bytes, sizeof buddies->own_bytes,
-               partner(ring, ring->own, 1), TAG);
+    send_bytes(&buddies->flight, &buddies->own, sizeof buddies->own, partner(ring, ring->own, 1),
+               TAG);
 }
 
-/* Sizes are known. */
+/* Sizes are known. What comes goes along even if it is of another version, so that nobody waits. */
 static void exchange(struct buddies *buddies)
 {
     const struct ring *ring = buddies->ring;
     int to = partner(ring, ring->own, 1), from = partner(ring, ring->own, -1);
     buddies->transfers[0] =
-        (struct transfer){ring->number[ring->own], ring->own, to, buddies->own_bytes};
+        (struct transfer){ring->number[ring->own], ring->own, to, (size_t)buddies->own.bytes};
     buddies->transfers[1] =
-        (struct transfer){ring->number[from], from, ring->own, buddies->other_bytes};
+        (struct transfer){ring->number[from], from, ring->own, (size_t)buddies->other.bytes};
     buddies->sized = true;
     begin_carrying(&buddies->flight, ring->comm, ring->own, buddies->version, 2,
                    buddies->transfers);
@@ -41,5 +42,7 @@ bool advance_buddies(struct buddies *buddies)
         return false;
     }
     end_carrying(buddies->ring->own, buddies->version, 2, buddies->transfers);
+    if (buddies->other.version != buddies->version)
+        drop_copy(find_copy(buddies->transfers[1].number, buddies->version));
     return true;
 }

@@ -12,7 +12,9 @@
 struct buddies {
     const struct ring *ring;
     int64_t version;
-    uint64_t own_bytes, other_bytes;
+    struct announced {
+        int64_t version, bytes;
+    } own, other;
     bool sized; /* sizes are known, copies are under way */
     struct transfer transfers[2];
     struct flight flight;
@@ -21,7 +23,8 @@ struct buddies {
 /* Begins, with the own copy here; all ranks do. */
 void begin_buddies(struct buddies *buddies, const struct ring *ring, int64_t version);
 
-/* Goes on as far as is possible without waiting; true: ended, well if `flight.good`. */
+/* Goes on as far as is possible without waiting; true: ended, well if `flight.good`. A copy of another version is not kept: files of it
+ * would pass for those of this one. */
 bool advance_buddies(struct buddies *buddies);
 
 #endif

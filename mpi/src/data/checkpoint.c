@@ -76,15 +76,13 @@ static int begin_version(const struct ring *ring, int64_t version)
     return MPI_ERR_NO_MEM;
 }
 
-/* What ranks say of a version: whether all goes well, whether nobody refuses it, and the lowest and the highest of the versions, and of
- * sums of the ids, that are meant, each with the first rank that means it. */
-struct meant {
-    int64_t what, rank;
-};
-enum { VERSION, IDS, MEANT };
+/* What ranks say of a version: whether all goes well, whether nobody refuses it, and the lowest and the highest version that is meant,
+ * each with the first rank that means it. */
 struct word {
     int64_t good, next;
-    struct meant low[MEANT], high[MEANT];
+    struct meant {
+        int64_t version, rank;
+    } low, high;
 };
 
 /* Ranks tell each other that all have theirs: in round k each tells the one 2^k places behind it what it has heard so far. Open
@@ -110,11 +108,8 @@ static void begin_round(struct confirmation *own)
 static void begin_confirmation(struct confirmation *own, const struct ring *ring, bool good,
                                bool next, int64_t version)
 {
-    struct meant own_version = {version, ring->own}, own_ids = {protected_ids(), ring->own};
-    *own =
-        (struct confirmation){.ring = ring,
-                              .distance = 1,
-                              .out = {good, next, {own_version, own_ids}, {own_version, own_ids}}};
+    struct meant meant = {version, ring->own};
+    *own = (struct confirmation){.ring = ring, .distance = 1, .out = {good, next, meant, meant}};
     begin_flight(&own->flight, ring->comm);
     if (ring->size > 1)
         begin_round(own);
@@ -123,8 +118,8 @@ static void begin_confirmation(struct confirmation *own, const struct ring *ring
 /* The lower of two, or (`sign` -1) the higher; of equal ones that of the first rank. */
 static struct meant first_of(struct meant one, struct meant other, int sign)
 {
-    bool is_less = sign > 0 ? one.what < other.what : one.what > other.what;
-    return is_less || (one.what == other.what && one.rank < other.rank) ? one : other;
+    bool is_less = sign > 0 ? one.version < other.version : one.version > other.version;
+    return is_less || (one.version == other.version && one.rank < other.rank) ? one : other;
 }
 
 /* True: ended, and `out` is what all have said, if the flight is good. */
@@ -137,10 +132,8 @@ static bool advance_confirmation(struct confirmation *own)
         return true;
     all->good = all->good && other->good;
     all->next = all->next && other->next;
-    for (int at = 0; at < MEANT; at++) {
-        all->low[at] = first_of(all->low[at], other->low[at], 1);
-        all->high[at] = first_of(all->high[at], other->high[at], -1);
-    }
+    all->low = first_of(all->low, other->low, 1);
+    all->high = first_of(all->high, other->high, -1);
     own->distance *= 2;
     if (own->distance >= own->ring->size)
         return true;
@@ -148,14 +141,9 @@ static bool advance_confirmation(struct confirmation *own)
     return false;
 }
 
-static bool differs(const struct word *all, int at)
+static bool differs(const struct word *all)
 {
-    return all->low[at].what != all->high[at].what;
-}
-
-static bool is_one_end(const struct word *all, int at, int rank)
-{
-    return differs(all, at) && (all->low[at].rank == rank || all->high[at].rank == rank);
+    return all->low.version != all->high.version;
 }
 
 /* What it has come to; without a failure at all ranks alike. A request ends with a code of MPI's. */
@@ -164,22 +152,17 @@ static int confirmed(const struct confirmation *own)
     const struct word *all = &own->out;
     if (!own->flight.good)
         return MPIX_ERR_REVOKED;
-    if (!all->next || differs(all, VERSION) || differs(all, IDS))
+    if (!all->next || differs(all))
         return MPI_ERR_ARG;
     return all->good ? MPI_SUCCESS : MPI_ERR_IO;
 }
 
-/* What is not the same at all ranks is said by the first rank that means the lowest and by that which means the highest. */
+/* Versions that differ are said by the first rank that means the lowest and by that which means the highest. */
 static void tell_of_difference(const char *call, const struct word *all, int rank, int64_t version)
 {
-    if (is_one_end(all, VERSION, rank)) {
+    if (differs(all) && (all->low.rank == rank || all->high.rank == rank))
         say("%s: version %lld is given here, and another one at other ranks: all give the same",
             call, (long long)version);
-    } else if (!differs(all, VERSION) && is_one_end(all, IDS, rank)) {
-        char *ids = protected_text();
-        say("%s: %s protected here, and other ids at other ranks: all name the same", call, ids);
-        free(ids);
-    }
 }
 
 /* The same after a blocking call, which all ranks have come out of refused. */
@@ -213,7 +196,7 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
                : is_storing() && !store_copies(version) ? MPI_ERR_IO
                                                         : MPI_SUCCESS;
     }
-    code = agree_on_outcome(comm, code, version ^ protected_ids());
+    code = agree_on_outcome(comm, code, version);
     if (code == RF_ERR_ARGUMENT)
         find_difference("RF_Checkpoint", &ring, good, version);
     /* After a failure others may know that it is complete: it is kept beside the one before, and RF_Restore finds out. */

@@ -27,9 +27,8 @@ static struct offer own_offer(void)
     for (int at = 0; at < COPIES_MAX; at++) {
         const struct copy *copy = &copies[at];
         bool is_whole = copy->rank >= 0 && copy->whole;
-        offer.held[at] =
-            (struct offered){is_whole ? copy->rank : -1, copy->version, copy->pass,
-                             (int64_t)copy->bytes, copy->checksum};
+        offer.held[at] = (struct offered){is_whole ? copy->rank : -1, copy->version, copy->pass,
+                                          (int64_t)copy->bytes, copy->checksum};
     }
     return offer;
 }

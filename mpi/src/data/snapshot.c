@@ -43,28 +43,6 @@ int protected_count(void)
     return region_count;
 }
 
-int64_t protected_ids(void)
-{
-    uint64_t sum = 0;
-    for (int at = 0; at < region_count; at++)
-        sum += ((uint64_t)(uint32_t)regions[at].id + 1) * 0x9e3779b97f4a7c15u;
-    return (int64_t)(sum >> 1);
-}
-
-char *protected_text(void)
-{
-    enum { ID_LETTERS = 14 };
-    size_t room = 16 + ID_LETTERS * (size_t)region_count;
-    char *text = new_table(room, 1), *end = text;
-    if (region_count == 0)
-        snprintf(text, room, "nothing is");
-    for (int at = 0; at < region_count; at++)
-        end += sprintf(end, at == 0 ? "ids %d" : ", %d", regions[at].id);
-    if (region_count > 0)
-        sprintf(end, " are");
-    return text;
-}
-
 static size_t snapshot_bytes(void)
 {
     size_t bytes = 0;

@@ -10,12 +10,8 @@
 /* Writes the protected memory down as the copy with a number; false: there is no room. */
 bool take_snapshot(int number, int64_t version);
 
-/* How many memories are protected, and what their ids, in any order, add up to. */
+/* How many memories are protected. */
 int protected_count(void);
-int64_t protected_ids(void);
-
-/* "ids 0, 5 are", for messages: the caller frees it. */
-char *protected_text(void);
 
 /* Puts a copy back into the protected memory; false: that is not what was named, which was said. */
 bool load_snapshot(const struct copy *copy);

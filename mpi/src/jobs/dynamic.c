@@ -23,6 +23,7 @@
 #include <string.h>
 
 #define EXPORTED __attribute__((visibility("default")))
+#define UNWRAP(...) __VA_ARGS__
 
 /* What is asked for; the caller's arrays, which MPI lets it change when the request has ended, are its own. */
 struct wish {
@@ -330,22 +331,20 @@ static bool advance(struct work *work)
     return true;
 }
 
-static int refuse(MPI_Comm comm, int class)
-{
-    PMPI_Comm_call_errhandler(comm, class);
-    return class;
-}
-
-static int post(struct wish wish, MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
+/* `call` is what the program calls, for errors. */
+static int post(struct wish wish, MPI_Comm comm, MPI_Comm *made, MPI_Request *request,
+                const char *call)
 {
     *request = MPI_REQUEST_NULL;
+    if (sleeps_in(comm))
+        return refuse_in_world(call);
     if (!is_within(comm))
-        return refuse(comm, MPI_ERR_COMM);
+        return raise_error(comm, MPI_ERR_COMM, call);
     if (!rf.ready || !can_build())
-        return refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+        return raise_error(comm, MPI_ERR_UNSUPPORTED_OPERATION, call);
     struct joining *own = calloc(1, sizeof *own);
     if (!own)
-        return refuse(comm, MPI_ERR_NO_MEM);
+        return raise_error(comm, MPI_ERR_NO_MEM, call);
     own->work = (struct work){.owner = comm, .advance = advance, .early = true};
     own->wish = wish;
     own->made = made;
@@ -362,111 +361,59 @@ static int wait_for(int code, MPI_Request *request, const char *call)
     return code == MPI_SUCCESS ? wait_watching(request, MPI_STATUS_IGNORE, call) : code;
 }
 
-EXPORTED int MPIX_Comm_ispawn(const char *command, char *words[], int count, MPI_Info info,
-                              int root, MPI_Comm comm, MPI_Comm *made, int codes[],
-                              MPI_Request *request)
-{
-    struct wish wish = {.make = make_spawn,
-                        .refusal = MPI_ERR_SPAWN,
-                        .command = command,
-                        .words = words,
-                        .count = count,
-                        .codes = codes,
-                        .info = info,
-                        .root = root};
-    return post(wish, comm, made, request);
-}
-
-EXPORTED int MPIX_Comm_ispawn_multiple(int kinds, char *commands[], char **words[],
-                                       const int counts[], const MPI_Info infos[], int root,
-                                       MPI_Comm comm, MPI_Comm *made, int codes[],
-                                       MPI_Request *request)
-{
-    struct wish wish = {.make = make_spawns,
-                        .refusal = MPI_ERR_SPAWN,
-                        .kinds = kinds,
-                        .commands = commands,
-                        .all_words = words,
-                        .counts = counts,
-                        .infos = infos,
-                        .codes = codes,
-                        .root = root};
-    return post(wish, comm, made, request);
-}
-
-EXPORTED int MPIX_Comm_iconnect(const char *port, MPI_Info info, int root, MPI_Comm comm,
-                                MPI_Comm *made, MPI_Request *request)
-{
-    return post((struct wish){.make = make_connection,
-                              .refusal = MPI_ERR_PORT,
-                              .port = port,
-                              .info = info,
-                              .root = root},
-                comm, made, request);
-}
-
-EXPORTED int MPIX_Comm_iaccept(const char *port, MPI_Info info, int root, MPI_Comm comm,
-                               MPI_Comm *made, MPI_Request *request)
-{
-    return post((struct wish){.make = make_acceptance,
-                              .refusal = MPI_ERR_PORT,
-                              .port = port,
-                              .info = info,
-                              .root = root},
-                comm, made, request);
-}
-
 /* Whether a call that waits is better made as a request. */
 static bool is_guarded(MPI_Comm comm, const MPI_Comm *made)
 {
     return is_looked_after(comm, made) && can_build();
 }
 
-EXPORTED int MPI_Comm_spawn(const char *command, char *words[], int count, MPI_Info info, int root,
-                            MPI_Comm comm, MPI_Comm *made, int codes[])
-{
-    MPI_Request request;
-    if (!is_guarded(comm, made))
-        return PMPI_Comm_spawn(command, words, count, info, root, comm, made, codes);
-    int code = MPIX_Comm_ispawn(command, words, count, info, root, comm, made, codes, &request);
-    return wait_for(code, &request, __func__);
-}
+/* A call that waits, and the same as a request: parameters in brackets, what is wished in brackets, the names of the parameters. */
+#define JOINING(NAME, INAME, PARAMETERS, WISH, ...)                                  \
+    EXPORTED int MPIX_##INAME(UNWRAP PARAMETERS, MPI_Request *request)               \
+    {                                                                                \
+        return post((struct wish){UNWRAP WISH}, comm, made, request, __func__);      \
+    }                                                                                \
+                                                                                     \
+    EXPORTED int MPI_##NAME(UNWRAP PARAMETERS)                                       \
+    {                                                                                \
+        MPI_Request request;                                                         \
+        if (!is_guarded(comm, made))                                                 \
+            return PMPI_##NAME(__VA_ARGS__);                                         \
+        int code = post((struct wish){UNWRAP WISH}, comm, made, &request, __func__); \
+        return wait_for(code, &request, __func__);                                   \
+    }
 
-EXPORTED int MPI_Comm_spawn_multiple(int kinds, char *commands[], char **words[],
-                                     const int counts[], const MPI_Info infos[], int root,
-                                     MPI_Comm comm, MPI_Comm *made, int codes[])
-{
-    MPI_Request request;
-    if (!is_guarded(comm, made))
-        return PMPI_Comm_spawn_multiple(kinds, commands, words, counts, infos, root, comm, made,
-                                        codes);
-    int code = MPIX_Comm_ispawn_multiple(kinds, commands, words, counts, infos, root, comm, made,
-                                         codes, &request);
-    return wait_for(code, &request, __func__);
-}
+JOINING(Comm_spawn, Comm_ispawn,
+        (const char *command, char *words[], int count, MPI_Info info, int root, MPI_Comm comm,
+         MPI_Comm *made, int codes[]),
+        (.make = make_spawn, .refusal = MPI_ERR_SPAWN, .command = command, .words = words,
+         .count = count, .codes = codes, .info = info, .root = root),
+        command, words, count, info, root, comm, made, codes)
 
-EXPORTED int MPI_Comm_connect(const char *port, MPI_Info info, int root, MPI_Comm comm,
-                              MPI_Comm *made)
-{
-    MPI_Request request;
-    if (!is_guarded(comm, made))
-        return PMPI_Comm_connect(port, info, root, comm, made);
-    return wait_for(MPIX_Comm_iconnect(port, info, root, comm, made, &request), &request, __func__);
-}
+JOINING(Comm_spawn_multiple, Comm_ispawn_multiple,
+        (int kinds, char *commands[], char **words[], const int counts[], const MPI_Info infos[],
+         int root, MPI_Comm comm, MPI_Comm *made, int codes[]),
+        (.make = make_spawns, .refusal = MPI_ERR_SPAWN, .kinds = kinds, .commands = commands,
+         .all_words = words, .counts = counts, .infos = infos, .codes = codes, .root = root),
+        kinds, commands, words, counts, infos, root, comm, made, codes)
 
-EXPORTED int MPI_Comm_accept(const char *port, MPI_Info info, int root, MPI_Comm comm,
-                             MPI_Comm *made)
-{
-    MPI_Request request;
-    if (!is_guarded(comm, made))
-        return PMPI_Comm_accept(port, info, root, comm, made);
-    return wait_for(MPIX_Comm_iaccept(port, info, root, comm, made, &request), &request, __func__);
-}
+JOINING(Comm_connect, Comm_iconnect,
+        (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),
+        (.make = make_connection, .refusal = MPI_ERR_PORT, .port = port, .info = info,
+         .root = root),
+        port, info, root, comm, made)
+
+JOINING(Comm_accept, Comm_iaccept,
+        (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),
+        (.make = make_acceptance, .refusal = MPI_ERR_PORT, .port = port, .info = info,
+         .root = root),
+        port, info, root, comm, made)
 
 int create_between_jobs(MPI_Comm comm, int leader, MPI_Comm between, int other, int tag,
                         MPI_Comm *made)
 {
     int rank;
+    const char *call = "MPI_Intercomm_create";
     MPI_Request request;
     struct wish wish = {.make = make_over_bridge,
                         .refusal = MPIX_ERR_PROC_FAILED,
@@ -476,5 +423,5 @@ int create_between_jobs(MPI_Comm comm, int leader, MPI_Comm between, int other, 
     PMPI_Comm_rank(comm, &rank);
     if (rank == leader)
         wish.bridge = between;
-    return wait_for(post(wish, comm, made, &request), &request, __func__);
+    return wait_for(post(wish, comm, made, &request, call), &request, call);
 }

@@ -78,6 +78,8 @@ __attribute__((visibility("default"))) int MPIX_Comm_agree(MPI_Comm comm, int *f
 {
     if (comm == MPI_COMM_NULL)
         return PMPIX_Comm_agree(comm, flag);
+    if (sleeps_in(comm))
+        return refuse_in_world(__func__);
     let_earlier_works_agree(comm);
     enter_phase("agree");
     if (comm != counted || is_revoked(comm))
@@ -112,6 +114,10 @@ static bool advance(struct work *work)
 __attribute__((visibility("default"))) int MPIX_Comm_iagree(MPI_Comm comm, int *flag,
                                                             MPI_Request *request)
 {
+    if (comm == MPI_COMM_NULL)
+        return PMPIX_Comm_iagree(comm, flag, request);
+    if (sleeps_in(comm))
+        return refuse_in_world(__func__);
     if (atomic_load_explicit(&works, memory_order_relaxed) == 0 || !is_any_early(comm))
         return iagree(comm, flag, request);
     struct agreeing *own = calloc(1, sizeof *own);
@@ -208,16 +214,16 @@ static bool is_same_number(int votes)
 int agree_on_outcome(MPI_Comm comm, int code, int64_t number)
 {
     enter_phase("agree");
-    return outcome_of_all(comm, code, number);
+    return outcome_of_all(comm, code, number, 0);
 }
 
-int outcome_of_all(MPI_Comm comm, int code, int64_t number)
+int outcome_of_all(MPI_Comm comm, int code, int64_t number, double patience_s)
 {
     int votes = (code == MPI_SUCCESS ? ~0 : ~1) & vote_on_number(number);
     for (int at = 0; at < LASTING; at++)
         if (code == lasting[at])
             votes &= ~(2 << at);
-    int agreed = agree_unless_revoked(comm, &votes, 0);
+    int agreed = agree_unless_revoked(comm, &votes, patience_s);
     for (int at = 0; at < LASTING && agreed == MPI_SUCCESS; at++)
         if (!(votes & 2 << at))
             return lasting[at];

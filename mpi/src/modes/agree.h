@@ -33,10 +33,10 @@ int agree_unless_other_revoked(MPI_Comm comm, int *flag, MPI_Comm other);
 
 /* What became of a step of all, whose `code` is MPI_SUCCESS, the class of a failure, or an error that a repair does not mend
  * (MPI_ERR_NO_MEM, MPI_ERR_IO, RF_ERR_ARGUMENT): MPI_SUCCESS, such an error of any rank, or the class of a failure, at all alike.
- * RF_ERR_ARGUMENT too if `number` is not the same at all. Interrupted by a revoke. */
-int outcome_of_all(MPI_Comm comm, int code, int64_t number);
+ * RF_ERR_ARGUMENT too if `number` is not the same at all. Interrupted by a revoke, see `agree_unless_revoked`. */
+int outcome_of_all(MPI_Comm comm, int code, int64_t number, double patience_s);
 
-/* The same, in a phase of its own (see inject.h). */
+/* The same without patience, in a phase of its own (see inject.h). */
 int agree_on_outcome(MPI_Comm comm, int code, int64_t number);
 
 /* Agreements on the communicator of the job are counted, so that after a failure none stays pending: since each begins when

@@ -44,6 +44,8 @@
                                                                                                    \
     EXPORTED int MPI_##NAME##_init(UNWRAP PARAMETERS, MPI_Info info, MPI_Request *request)         \
     {                                                                                              \
+        if (sleeps_in(comm))                                                                       \
+            return refuse_in_world(__func__);                                                      \
         int code = PMPI_##NAME##_init(__VA_ARGS__, info, request);                                 \
         if (code == MPI_SUCCESS && modes_of(comm).uniform == UNIFORM_COLL)                         \
             keep_persistent(comm, *request);                                                       \

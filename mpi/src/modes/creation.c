@@ -174,6 +174,8 @@ EXPORTED int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *made)
 EXPORTED int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between, int other, int tag,
                                   MPI_Comm *made)
 {
+    if (sleeps_in(comm))
+        return refuse_in_world(__func__);
     if (!is_looked_after(comm, made) || !can_build())
         return PMPI_Intercomm_create(comm, leader, between, other, tag, made);
     int code = create_between(comm, leader, between, other, tag, made);
@@ -183,6 +185,8 @@ EXPORTED int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between, i
 
 EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
 {
+    if (sleeps_in(comm))
+        return refuse_in_world(__func__);
     if (!rf.ready || comm == MPI_COMM_NULL || !made)
         return PMPIX_Comm_shrink(comm, made);
     let_earlier_works_agree(comm);
@@ -219,10 +223,10 @@ static bool forget(MPI_Comm comm)
     return true;
 }
 
-static int free_if_done(MPI_Comm *comm, int (*next)(MPI_Comm *))
+static int free_if_done(MPI_Comm *comm, int (*next)(MPI_Comm *), const char *call)
 {
     if (comm && is_of_job(*comm)) {
-        refuse("MPI_Comm_free",
+        refuse(call,
                "the communicator that RF_Init or a repair gave is freed by RF_Repair and RF_End");
         return MPI_ERR_COMM;
     }
@@ -234,10 +238,10 @@ static int free_if_done(MPI_Comm *comm, int (*next)(MPI_Comm *))
 
 EXPORTED int MPI_Comm_free(MPI_Comm *comm)
 {
-    return free_if_done(comm, PMPI_Comm_free);
+    return free_if_done(comm, PMPI_Comm_free, __func__);
 }
 
 EXPORTED int MPI_Comm_disconnect(MPI_Comm *comm)
 {
-    return free_if_done(comm, PMPI_Comm_disconnect);
+    return free_if_done(comm, PMPI_Comm_disconnect, __func__);
 }

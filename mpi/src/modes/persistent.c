@@ -75,7 +75,7 @@ void stand_back(int count, MPI_Request requests[], MPI_Request *others)
     free(others);
 }
 
-EXPORTED int MPI_Start(MPI_Request *request)
+static int start(MPI_Request *request, const char *call)
 {
     struct persistent *own = find(*request);
     if (!own)
@@ -84,7 +84,12 @@ EXPORTED int MPI_Start(MPI_Request *request)
     int code = PMPI_Start(request);
     own->running = *request;
     code = agree_after(own->comm, code, &own->running);
-    return release_errors(own->comm, handler, code, __func__);
+    return release_errors(own->comm, handler, code, call);
+}
+
+EXPORTED int MPI_Start(MPI_Request *request)
+{
+    return start(request, __func__);
 }
 
 EXPORTED int MPI_Startall(int count, MPI_Request requests[])
@@ -93,7 +98,7 @@ EXPORTED int MPI_Startall(int count, MPI_Request requests[])
     if (atomic_load_explicit(&persistents, memory_order_relaxed) == 0)
         return PMPI_Startall(count, requests);
     for (int at = 0; at < count && code == MPI_SUCCESS; at++)
-        code = MPI_Start(&requests[at]);
+        code = start(&requests[at], __func__);
     return code;
 }
 

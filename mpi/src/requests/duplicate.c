@@ -200,14 +200,16 @@ static int duplicate(MPI_Comm comm, MPI_Info info, int wrong, struct modes modes
     return MPI_SUCCESS;
 }
 
-static bool is_ours(MPI_Comm comm)
+static bool is_ours(MPI_Comm comm, const MPI_Comm *made, const MPI_Request *request)
 {
-    return rf.ready && is_within(comm) && can_build();
+    return is_looked_after(comm, made) && request && is_within(comm) && can_build();
 }
 
 EXPORTED int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
 {
-    if (!is_ours(comm))
+    if (sleeps_in(comm))
+        return refuse_in_world(__func__);
+    if (!is_ours(comm, made, request))
         return PMPI_Comm_idup(comm, made, request);
     return duplicate(comm, MPI_INFO_NULL, MPI_SUCCESS, modes_of(comm), made, request);
 }
@@ -218,7 +220,9 @@ EXPORTED int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *mad
 {
     struct modes modes = {RANGE_LOCAL, UNIFORM_LOCAL, modes_of(comm).of_job};
     MPI_Info empty = MPI_INFO_NULL;
-    if (!is_ours(comm))
+    if (sleeps_in(comm))
+        return refuse_in_world(__func__);
+    if (!is_ours(comm, made, request))
         return PMPI_Comm_idup_with_info(comm, info, made, request);
     if (info == MPI_INFO_NULL)
         PMPI_Info_create(&empty);

@@ -146,10 +146,10 @@ RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request
         return PMPIX_Comm_ishrink(comm, made, request);
     *made = MPI_COMM_NULL;
     *request = MPI_REQUEST_NULL;
-    if (!rf.ready || !is_within(comm) || !can_build()) {
-        PMPI_Comm_call_errhandler(comm, MPI_ERR_UNSUPPORTED_OPERATION);
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
+    if (sleeps_in(comm))
+        return refuse_in_world(__func__);
+    if (!rf.ready || !is_within(comm) || !can_build())
+        return raise_error(comm, MPI_ERR_UNSUPPORTED_OPERATION, __func__);
     struct shrinking *own = calloc(1, sizeof *own);
     if (!own)
         return MPI_ERR_NO_MEM;

@@ -42,6 +42,14 @@ static bool beside_us(char *path, size_t size, const char *name)
     return snprintf(path, size, "%.*s%s", folder, own.dli_fname, name) < (int)size;
 }
 
+/* The same of what lies on each host. */
+static bool refuse_here(const char *what, const char *why)
+{
+    if (is_first_here())
+        say("%s: %s", what, why);
+    return false;
+}
+
 static void *load(void)
 {
     const char *name = "librunflat_policy.so", *given = getenv("RUNFLAT_POLICY_LIBRARY");
@@ -56,9 +64,9 @@ static bool load_library(void)
 {
     void *found = load();
     if (!found)
-        return refuse("librunflat_policy.so is not there, and it says which spare takes over "
-                      "(RUNFLAT_POLICY_LIBRARY)",
-                      dlerror());
+        return refuse_here("librunflat_policy.so is not there, and it says which spare takes over "
+                           "(RUNFLAT_POLICY_LIBRARY)",
+                           dlerror());
     *(void **)&library.abi = dlsym(found, "runflat_policy_abi");
     *(void **)&library.open = dlsym(found, "runflat_policy_open");
     *(void **)&library.stand = dlsym(found, "runflat_policy_stand");
@@ -70,8 +78,8 @@ static bool load_library(void)
     *(void **)&library.message = dlsym(found, "runflat_policy_message");
     *(void **)&library.close = dlsym(found, "runflat_policy_close");
     if (!library.abi || library.abi() != RUNFLAT_POLICY_ABI)
-        return refuse("librunflat_policy.so",
-                      "it is of another version than this library; build both of one release");
+        return refuse_here("librunflat_policy.so",
+                           "it is of another version than this library; build both of one release");
     return true;
 }
 

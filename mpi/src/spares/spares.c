@@ -26,6 +26,8 @@
 #include "spares/roster.h"
 #include "state.h"
 
+#include <limits.h>
+#include <mpi-ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -199,15 +201,6 @@ static const char *why_not_begin(const MPI_Comm *comm)
     return job.running ? "the job has begun already" : NULL;
 }
 
-/* Whether no process of this host has a lower rank. */
-static bool is_first_here(void)
-{
-    int first = 0;
-    while (!is_here(first))
-        first++;
-    return first == rf.rank;
-}
-
 /* What each process does for itself; false: it has said why it cannot. */
 static bool prepare(int spares)
 {
@@ -225,19 +218,31 @@ static bool prepare(int spares)
     return open_roster(spares);
 }
 
-/* Whether all processes can begin the job, with the same number of spares. A failure is no reason not to: the first repair mends it. */
-static bool agree_to_begin(bool may)
+/* Says so where processes that may begin have been given other numbers of spares than others. */
+static void tell_of_difference(bool may)
 {
-    int code = outcome_of_all(job.pool, may ? MPI_SUCCESS : RF_ERR_ARGUMENT, spare_count());
-    if (code != RF_ERR_ARGUMENT)
-        return true;
-    int rank, ends[2] = {spare_count(), -spare_count()}, low[2];
+    int rank, ends[2] = {may ? spare_count() : INT_MAX, may ? -spare_count() : INT_MAX}, low[2];
     PMPI_Comm_rank(job.pool, &rank);
     if (PMPI_Allreduce(ends, low, 2, MPI_INT, MPI_MIN, job.pool) == MPI_SUCCESS && rank == 0 &&
-        low[0] != -low[1])
+        low[0] != INT_MAX && low[0] != -low[1])
         say("RF_Init: %d spares are given at some processes and %d at others: all give the same "
             "number",
             low[0], -low[1]);
+}
+
+/* Whether all processes that live can begin the job, with the same number of spares. Who has died since is for the first repair; if that
+ * has interrupted this process, all can. */
+static bool agree_to_begin(bool may)
+{
+    int code, told;
+    do {
+        PMPIX_Comm_ack_failed(job.pool, rf.size, &told);
+        code = outcome_of_all(job.pool, may ? MPI_SUCCESS : RF_ERR_ARGUMENT, spare_count(),
+                              PATIENCE_S);
+    } while (is_failure(code) && !is_revoked(job.pool));
+    if (code != RF_ERR_ARGUMENT)
+        return true;
+    tell_of_difference(may);
     close_roster();
     return false;
 }
