@@ -25,6 +25,8 @@ from mpi_jobs.parts import Parts, build  # noqa: E402
 
 REPEATS = 6
 RECOVERIES = 15
+RELOADS = {1: 6, 32: 6, 128: 3}
+"""MiB of a rank's data, and how often a rank with as many dies."""
 RANKS = (2, 4, 8)
 LARGEST = 32768
 GROUP = ("mpix_error_range", "group")
@@ -83,6 +85,31 @@ def recovery(parts: Parts, victim: int) -> dict[str, float]:
     return found | {"all": 1e3 * (before - killed)}
 
 
+def agreement(parts: Parts, ranks: int, *, star: bool) -> float:
+    """An all-reduce of 8 bytes and an agreement, the paper's way to make it uniform, as a multiple of the all-reduce."""
+    tree = {"OMPI_MCA_coll_ftagree_era_topology": "1"}
+    program = parts.unlinked("bench/agree.c")
+    found = measured(parts, program, ranks, preloaded=star, environment=None if star else tree)
+    return found["ratio"]
+
+
+def reload(parts: Parts, mebibytes: int) -> dict[str, float]:
+    """From a kill until the data of that rank are back, at 4 ranks; ms. A copy travels in the repair, and is loaded in the restore."""
+    program = [str(parts.program("tests/homing.c")), str(mebibytes), "40"]
+    ended = run_job(parts, 6, program, spares=2, kill="1@checkpoint:4")
+    assert ended.text.count("data good at 40, began") == 4, ended.text
+    (taker,) = ended.ranks("brought")
+    killed = ended.first("killed")
+    at = {one["event"]: one["t"] for one in ended.events if one["rank"] == taker}
+    told = ended.first("failure_detected")
+    return {
+        "detect": 1e3 * (told - killed),
+        "brought": 1e3 * (at["brought"] - killed),
+        "repaired": 1e3 * (at["repaired"] - killed),
+        "restored": 1e3 * (at["restored"] - killed),
+    }
+
+
 def fencing(parts: Parts) -> float:
     """Milliseconds from a SIGSTOP of one of 4 ranks until its neighbour has found it and ends it."""
     program = [str(parts.program("examples/02_spares.c")), "150"]
@@ -116,6 +143,18 @@ def main() -> None:
                 results.append(row)
         past = {ranks: [added(parts, ranks) for _ in range(REPEATS)] for ranks in RANKS}
         found = [recovery(parts, 1 + turn % 7) for turn in range(RECOVERIES)]
+        agreements = [
+            {"ranks": ranks, "over": "star" if star else "tree"}
+            | record.spread([agreement(parts, ranks, star=star) for _ in range(REPEATS)])
+            for ranks in RANKS
+            for star in (True, False)
+        ]
+        reloads = [
+            {"MiB": size, "times": times}
+            | {name: record.spread([one[name] for one in found]) for name in found[0]}
+            for size, times in RELOADS.items()
+            for found in [[reload(parts, size) for _ in range(times)]]
+        ]
         fenced = record.spread([fencing(parts) for _ in range(RECOVERIES)])
     ratios = [
         {"ranks": ranks, "call": name} | record.spread([one[name] for one in found])
@@ -129,8 +168,10 @@ def main() -> None:
         | {
             "results": results,
             "ratios": ratios,
+            "agreements": agreements,
             "recoveries": RECOVERIES,
             "recovery_ms_at_8_ranks": recoveries,
+            "reload_ms_at_4_ranks": reloads,
             "fencing_ms_at_4_ranks": fenced,
         },
     )
@@ -147,6 +188,11 @@ def main() -> None:
         print(
             f"{row['ranks']:5} {row['call']:18} {row['median']:8.4f} times ({row['min']:.4f}-{row['max']:.4f})"
         )
+    for row in agreements:
+        print(f"{row['ranks']:5} agreement over a {row['over']:10} {row['median']:6.2f} times ({row['min']:.2f}-{row['max']:.2f})")  # fmt: skip
+    for row in reloads:
+        cells = [f"{name} {row[name]['median']:.1f}" for name in ("detect", "brought", "repaired", "restored")]  # fmt: skip
+        print(f"{row['MiB']:5} MiB at 4 ranks, ms after the death: {', '.join(cells)}")
     for name, ms in recoveries.items():
         print(
             f"recovery at 8 ranks, {name:10} {ms['median']:8.2f} ms ({ms['min']:.2f}-{ms['max']:.2f})"

@@ -65,6 +65,14 @@ def test_an_mpi_that_cannot_recover_is_refused_by_name(
     assert answer.out == ""
 
 
+@pytest.mark.parametrize(("version", "guarded"), [((5, 0, 3), True), ((5, 1, 0), False), ((6, 0, 0), False)])  # fmt: skip
+def test_an_open_mpi_whose_steps_are_not_known_is_told_apart(
+    version: tuple[int, int, int], guarded: bool, tmp_path: Path
+) -> None:
+    mpicc = wrapper(tmp_path / "bin", OPEN_MPI.format(*version) + TOLERANT)
+    assert find_toolchain(str(mpicc)).is_guarded == guarded
+
+
 def test_debians_open_mpi_4_is_refused() -> None:
     debian = shutil.which("mpicc.openmpi")
     if debian is None or "Open MPI 4" not in finish([debian, "--showme:version"]).out:

@@ -17,10 +17,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "bench")]
+
+import record  # noqa: E402
 
 from mpi_jobs.measured import measured  # noqa: E402  the tests' way to compile and run
 from mpi_jobs.parts import Parts, build  # noqa: E402
+from mpi_jobs.record import commit, sources  # noqa: E402
 
 Row = dict[str, object]
 LARGEST = 262144
@@ -121,6 +124,11 @@ def main() -> None:
                 writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(rows)
+            head = record.head(
+                f"figures.py --figure {number} --rounds {given.rounds}", given.rounds
+            )
+            head |= {"commit": commit(), "library": sources()}
+            record.save(path.with_suffix(".json"), head)
             print(f"Figure {number}: {FIGURES[number].__doc__}")
             for row in rows:
                 print("  ".join(f"{value!s:>12}" for value in row.values()))

