@@ -26,6 +26,8 @@ from mpi_jobs.parts import Parts, build  # noqa: E402
 from mpi_jobs.record import commit, sources  # noqa: E402
 
 Row = dict[str, object]
+Case = tuple[bool, list[str]]
+"""Whether there is fault tolerance, and an info key."""
 LARGEST = 262144
 SIZES = (1, 1 << 10, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 27, 1 << 30)
 """Bytes of a checkpoint; 2**30 - 1 is what one MPI message counts in an int."""
@@ -40,16 +42,23 @@ def spread(values: list[float]) -> Row:
     }
 
 
-def calls(parts: Parts, rounds: int, cases: dict[str, tuple[bool, list[str]]]) -> Iterator[Row]:
+def in_turn(cases: dict[str, Case], turn: int) -> list[tuple[str, Case]]:
+    """All cases, from another one on in each round: who comes after whom may matter."""
+    first = turn % len(cases)
+    listed = list(cases.items())
+    return listed[first:] + listed[:first]
+
+
+def calls(parts: Parts, rounds: int, cases: dict[str, Case]) -> Iterator[Row]:
     """Microseconds a call by ranks, call and case; each case: fault tolerance or not, and an info key."""
     program = parts.unlinked("bench/latency.c")
     for ranks in (2, 8):
         found: list[dict[str, dict[str, float]]] = [
             {
                 case: measured(parts, program, ranks, [str(LARGEST), *key], tolerant=tolerant)
-                for case, (tolerant, key) in cases.items()
+                for case, (tolerant, key) in in_turn(cases, turn)
             }
-            for _ in range(rounds)
+            for turn in range(rounds)
         ]
         for call in found[0][next(iter(cases))]:
             name, _, size = call.rpartition("_")
@@ -118,16 +127,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         parts = build(Path(folder))
         for number in [given.figure] if given.figure else FIGURES:
+            head = record.head(
+                f"figures.py --figure {number} --rounds {given.rounds}", given.rounds
+            )
+            head |= {"commit": commit(), "library": sources()}
             rows = list(FIGURES[number](parts, given.rounds))
             path = given.into / f"figure{number}.csv"
             with path.open("w", newline="", encoding="utf-8") as file:
                 writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(rows)
-            head = record.head(
-                f"figures.py --figure {number} --rounds {given.rounds}", given.rounds
-            )
-            head |= {"commit": commit(), "library": sources()}
             record.save(path.with_suffix(".json"), head)
             print(f"Figure {number}: {FIGURES[number].__doc__}")
             for row in rows:

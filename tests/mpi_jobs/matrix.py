@@ -138,12 +138,13 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
         kills.append(f"{first}@{random.uniform(0.05, 0.3):.3f}")
         spares += not policy
     nth = random.randint(2, LATER[phase]) if phase in LATER and random.random() < 0.8 else 1
-    if (who, phase, policy) == ("one", "restore", "") and random.random() < 0.3:
-        # The spare that has taken over dies while it gets the data of its rank.
-        victims, nth = [ranks], 1
+    entered = phase
+    if (who, phase, policy) == ("one", "restore", "") and random.random() < 0.5:
+        # The spare that takes over dies while its data come, or when they are there.
+        victims, nth, entered = [ranks], 1, random.choice(["reload", "restore"])
     for victim in victims:
         within = random.choice([0.0, 0.0, random.uniform(0, 0.003)])
-        when = f"{phase}:{nth}+{within:.5f}"
+        when = f"{entered}:{nth}+{within:.5f}"
         if phase in CALLS:
             when = f"{random.uniform(0.05, 0.4):.4f}"
         kills.append(f"{'node-of:' if who == 'daemon' else ''}{victim}@{when}")

@@ -5,6 +5,7 @@
 
 import csv
 import importlib.util
+import json
 import statistics
 from collections.abc import Callable
 
@@ -54,40 +55,24 @@ def spreads(ranks: int, case: str) -> dict[tuple[str, int], float]:
     }
 
 
-def test_a_range_costs_two_ranks_nothing_that_three_rounds_show() -> None:
-    cost, spread = slower(2), spreads(2, "off")
-    assert len(cost) == 25
-    assert sum(percent > 0 for percent in cost.values()) == 14
-    assert round(statistics.median(cost.values()), 1) == 0.3
-    largest = {of: round(percent) for of, percent in cost.items() if percent > 3}
-    assert largest == {("barrier", 8): 17, ("bcast", 262144): 9, ("allreduce", 8): 5}
-    assert [round(spread[of]) for of in largest] == [30, 38, 40]
-    between = {
-        size: round(percent) for (_, size), percent in slower(2, point_to_point=True).items()
-    }
-    assert between == {8: 1, 64: -3, 512: -1, 4096: 15, 32768: 7, 262144: 12}
-    assert sorted(round(spread["ping_pong", size]) for size in (4096, 32768, 262144)) == [
-        10,
-        12,
-        13,
-    ]
-    median = record(5, "median")
-    of = {"ranks": 2, "call": "ping_pong"}
-    assert [
-        round(100 * median(**of, bytes=size, case="group") / median(**of, bytes=size, case="off"))
-        for size in (4096, 32768, 262144)
-    ] == [106, 103, 106]
+def test_a_range_costs_less_than_rounds_differ_by() -> None:
+    slower_calls, largest, spread = {2: 4, 8: 7}, {2: 18, 8: 13}, {2: 67, 8: 80}
+    for ranks in (2, 8):
+        cost = slower(ranks)
+        assert len(cost) == 25
+        assert sum(percent > 0 for percent in cost.values()) == slower_calls[ranks]
+        assert round(max(cost.values())) == largest[ranks]
+        without = spreads(ranks, "off")
+        assert round(statistics.median(without[of] for of in cost)) == spread[ranks]
+    assert round(min(slower(8).values())) == -13
+    assert round(max(spreads(2, "off").values())) == 371
 
 
-def test_a_range_costs_eight_ranks_less_than_their_rounds_differ_by() -> None:
-    cost, spread = slower(8), spreads(8, "off")
-    assert (round(min(cost.values())), round(max(cost.values()))) == (-18, 8)
-    assert max(cost, key=lambda of: cost[of]) == ("barrier", 8)
-    assert sum(percent > 0 for percent in cost.values()) == 13
-    assert round(statistics.median(cost.values()), 1) == 0.3
-    of_collectives = [spread[of] for of in cost]
-    assert (round(statistics.median(of_collectives)), round(max(of_collectives))) == (35, 112)
-    assert round(max(slower(8, point_to_point=True).values())) == 3
+def test_a_range_costs_messages_between_two_a_few_percent() -> None:
+    between = {size: percent for (_, size), percent in slower(2, point_to_point=True).items()}
+    assert [round(between[size]) for size in (8, 64)] == [4, 7]
+    assert max(between[size] for size in (512, 4096, 32768, 262144)) < 0
+    assert round(max(slower(8, point_to_point=True).values())) == 4
 
 
 @pytest.mark.parametrize("ranks", [2, 8])
@@ -98,11 +83,22 @@ def test_uniform_calls_cost_small_messages_most(ranks: int) -> None:
         of = {"ranks": ranks, "call": call, "bytes": size}
         return best(**of, case="uniform") / best(**of, case="local")
 
-    assert ratio("allreduce", 8) < 2
     # One-to-many and many-to-one calls are where a barrier shows most.
     assert ratio("bcast", 8) > ratio("allreduce", 8)
     assert ratio("bcast", 8) > ratio("bcast", 4096) > ratio("bcast", 262144)
-    assert ratio("bcast", 262144) < 1.15
+    assert ratio("bcast", 262144) < 1.2
+
+
+def test_the_record_of_the_bench_has_what_is_cited_of_it() -> None:
+    bench = json.loads((ROOT / "bench" / "mpi.json").read_text(encoding="ascii"))
+    uniform = [row["median"] for row in bench["ratios"] if row["call"] == "allreduce_uniform"]
+    assert [round(ratio, 2) for ratio in uniform] == [1.83, 1.91, 1.98]
+    agreed = {(row["ranks"], row["over"]): row["median"] for row in bench["agreements"]}
+    assert [round(agreed[ranks, "star"], 1) for ranks in (2, 4, 8)] == [4.8, 2.5, 2.1]
+    assert [round(agreed[ranks, "tree"], 1) for ranks in (4, 8)] == [2.3, 2.7]
+    assert round(bench["recovery_ms_at_8_ranks"]["detect"]["median"], 1) == 4.4
+    assert round(bench["recovery_ms_at_8_ranks"]["all"]["median"]) == 16
+    assert round(bench["fencing_ms_at_4_ranks"]["median"], -1) == 1000
 
 
 def test_shrinks_overlap() -> None:
@@ -119,12 +115,11 @@ def test_shrinks_overlap() -> None:
 
 
 def test_reloads_hide_behind_shrinks() -> None:
-    # By how long the death takes to be told of, best rounds say less.
-    best, median = record(8), record(8, "median")
-    for size in (1 << 22, 1 << 24, 1 << 27):
-        assert median(bytes=size, reload="overlapped") < median(bytes=size, reload="serial")
-    # A reload takes as long as a shrink (0.2 to 0.4 ms) between 1 and 4 MiB.
-    assert best(bytes=1 << 20, reload="alone") < 0.3 < best(bytes=1 << 22, reload="alone")
+    best, worst = record(8), record(8, "worst")
+    assert worst(bytes=1 << 27, reload="overlapped") < best(bytes=1 << 27, reload="alone")
+    assert worst(bytes=1 << 27, reload="overlapped") < best(bytes=1 << 27, reload="serial")
+    # A reload takes as long as a shrink (0.3 to 0.7 ms) between 1 and 4 MiB.
+    assert best(bytes=1 << 20, reload="alone") < 0.5 < best(bytes=1 << 22, reload="alone")
 
 
 def test_the_picture_shows_the_records() -> None:
