@@ -47,7 +47,7 @@ static void begin_round(struct homing *own)
 
 void begin_homing(struct homing *homing, MPI_Comm pool)
 {
-    *homing = (struct homing){.pool = pool, .known = 1};
+    *homing = (struct homing){.pool = pool, .known = 1, .begin = wall_s()};
     change_copies_if_due();
     PMPI_Comm_size(pool, &homing->size);
     PMPI_Comm_rank(pool, &homing->own);
@@ -120,57 +120,62 @@ static void make_plan(struct homing *own)
     free(holder);
 }
 
-static bool takes_part(const struct homing *own)
+/* How many copies go from this process, or (`comes`) come to it. */
+static int count_own(const struct homing *own, bool comes)
 {
+    int count = 0;
     for (int at = 0; at < own->count; at++)
-        if (own->plan[at].from == own->own || own->plan[at].to == own->own)
-            return true;
-    return false;
+        count += (comes ? own->plan[at].to : own->plan[at].from) == own->own;
+    return count;
+}
+
+static void begin_to_carry(struct homing *own)
+{
+    make_plan(own);
+    if (count_own(own, false) + count_own(own, true) > 0)
+        enter_phase("reload");
+    begin_carrying(&own->flight, own->pool, own->own, own->version, own->count, own->plan);
+    own->stage = CARRYING;
+}
+
+static void land_here(struct homing *own)
+{
+    int brought = count_own(own, true);
+    if (own->stage == CARRYING && own->flight.good && brought > 0)
+        note_event_of("brought", 1e3 * (wall_s() - own->begin), "copies", brought);
+    own->stage = LANDED;
 }
 
 bool advance_homing(struct homing *homing)
 {
+    if (homing->stage >= LANDED)
+        return true;
     if (!has_landed(&homing->flight))
         return false;
-    if (homing->stage != ASKING || !homing->flight.good)
-        return true;
-    if (homing->known < homing->size) {
+    if (homing->stage == CARRYING || !homing->flight.good)
+        land_here(homing);
+    else if (homing->known < homing->size)
         begin_round(homing);
-        return false;
-    }
-    make_plan(homing);
-    if (takes_part(homing))
-        enter_phase("reload");
-    begin_carrying(&homing->flight, homing->pool, homing->own, homing->version, homing->count,
-                   homing->plan);
-    homing->stage = CARRYING;
-    return false;
+    else
+        begin_to_carry(homing);
+    return homing->stage == LANDED;
 }
 
-/* A copy has come: it is what was offered, or has changed in the memory of its holder. */
-static void take(const struct homing *own, const struct transfer *transfer)
-{
-    const struct offered *offered = held(own, transfer->from, transfer->number);
-    struct copy *copy = find_copy(transfer->number, own->version);
-    copy->pass = offered->pass;
-    copy->checksum = offered->checksum;
-    copy->whole = true;
-}
-
-/* Copies that have come are checked like those that were here. */
+/* What has come is as it was offered, or has changed in the memory of its holder: it is checked like the copies that were here. */
 static void take_all(const struct homing *own)
 {
-    int taken = 0;
     for (int at = 0; at < own->count; at++) {
-        if (own->plan[at].to != own->own)
+        const struct transfer *one = &own->plan[at];
+        if (one->to != own->own)
             continue;
-        take(own, &own->plan[at]);
-        taken++;
+        const struct offered *offered = held(own, one->from, one->number);
+        struct copy *copy = find_copy(one->number, own->version);
+        copy->pass = offered->pass;
+        copy->checksum = offered->checksum;
+        copy->whole = true;
     }
     if (own_rank() >= 0)
         last_complete = own->version;
-    if (taken)
-        note_event_of("brought", -1, "copies", taken);
 }
 
 static void forget(struct homing *own)

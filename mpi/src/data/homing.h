@@ -31,7 +31,8 @@ struct homing {
     int count;
     struct transfer *plan;
     struct flight flight;
-    enum { ASKING, CARRYING, AGREEING } stage;
+    enum { ASKING, CARRYING, LANDED, AGREEING } stage;
+    double begin;
     int all_good;
     MPI_Request agreement;
 };
@@ -42,7 +43,7 @@ bool has_checkpoint(void);
 /* Begins in a pool whose dead are buried; by all its processes. */
 void begin_homing(struct homing *homing, MPI_Comm pool);
 
-/* Goes on as far as is possible without waiting; true: no message is under way, for good or by a failure. */
+/* Goes on as far as is possible without waiting; true: no message is under way any more, for good or by a failure. */
 bool advance_homing(struct homing *homing);
 
 /* The same, and agrees then, on the pool, on whether all has come home; true: ended. `good` is the same at all; it is false after a

@@ -18,7 +18,7 @@ the event is about. The library notes:
 | `asleep`, `took_over` | this process is a spare and waits; has become rank `as` |
 | `refilled` | a new process is a spare in place `of` a dead one |
 | `checkpoint`, `restored`, `restarted` | a version counts; is back; was found in files of an earlier job; `version` |
-| `brought` | within a repair `copies` of its checkpoint have come to a rank, so many |
+| `brought` | within a repair so many `copies` have come to a rank, in that time |
 | `changed` | a copy is not what it was, and is left out; `version` |
 | `reduced`, `exhausted` | no spare was left, and the job goes on with so many `ranks`; stops then |
 | `step_limit`, `exited`, `aborted` | this process gave up a step of a recovery; ended with a status; ended the job |
