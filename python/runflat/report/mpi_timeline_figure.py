@@ -21,8 +21,8 @@ MARKS: dict[str, tuple[str, str, int]] = {
 """Symbol, colour and size of the events that are known; what is red ends a rank."""
 
 KINDS = (
-    "repaired", "shrink", "restored", "checkpoint", "interrupted", "took_over", "aborted", "asleep",
-    "exited", "brought", "refilled", "changed", "exhausted", "restarted", "reduced",
+    "repaired", "shrink", "restored", "checkpoint", "interrupted", "took_over", "brought", "asleep",
+    "aborted", "exited", "refilled", "changed", "exhausted", "restarted", "reduced",
 )  # fmt: skip
 """Other events that are known: each has the same colour on all pages."""
 
