@@ -147,7 +147,8 @@ RF_API int RF_Spares(void);
 RF_API int RF_Shape(void);
 
 /* Names memory that belongs to the rank: what RF_Checkpoint keeps and RF_Restore brings back. Ranks may name different ids and
- * sizes, in any order. A rank that moves or takes over names what that rank has named, with its own memory, before RF_Restore. It is the memory that is named, not a variable: whoever swaps two pointers names both again. All that the program needs
+ * sizes, in any order. A process that moves to a rank or takes it over names what that rank has named, with its own memory, before
+ * RF_Restore. It is the memory that is named, not a variable: whoever swaps two pointers names both again. All that the program needs
  * to go on, its results too, has to be among it: a spare that takes over begins with what RF_Restore brings.
  *
  * [in] id      any number; naming it again replaces the memory

@@ -72,7 +72,7 @@ static const struct offered *held(const struct homing *own, int member, int64_t 
     return NULL;
 }
 
-/* The processes that are ranks, by rank in the pool; NULL: no memory. */
+/* The processes that are ranks, by rank in the pool. */
 static bool *find_ranks(const struct homing *own)
 {
     bool *is_rank = new_table((size_t)own->size, sizeof *is_rank);
