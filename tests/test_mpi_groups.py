@@ -83,27 +83,31 @@ OF_JOBS = re.compile(
 )
 
 
-@pytest.mark.parametrize("kind", ["merge", "between"])
+@pytest.mark.parametrize("kind", ["merge", "keep", "between"])
 def test_communicators_of_two_jobs_have_the_right_processes(parts: Parts, kind: str) -> None:
     program = [str(parts.program("tests/jobs.c")), kind, str(JOBS[1]), "30"]
     ended = run_job(parts, JOBS[0], program)
     ranks = {rank: rest for rank, *rest in OF_JOBS.findall(ended.text)}
     assert ranks == {str(rank): ["30", "0", "0"] for rank in range(sum(JOBS))}, ended.text
-    assert ended.status == 0
+    assert ended.status == 0, "nobody waits in MPI_Finalize"
     assert not ended.left_behind
 
 
 @pytest.mark.parametrize("victim", [0, 2, 3, 4])
 def test_jobs_are_merged_at_all_or_at_none(parts: Parts, victim: int) -> None:
+    """Mpirun ends what is left of a spawned job 250 ms after a death in it."""
     at = Random(f"jobs {victim}").uniform(0.05, 0.3)
     program = [str(parts.program("tests/jobs.c")), "merge", str(JOBS[1]), "100000"]
     ended = run_job(
         parts, JOBS[0], [*program, str(victim), f"{at:.4f}"], options=["--enable-recovery"]
     )
     ranks = {int(rank): rest for rank, *rest in OF_JOBS.findall(ended.text)}
-    assert ranks.keys() == set(range(sum(JOBS))) - {victim}, ended.text
+    live = set(range(sum(JOBS))) - {victim}
+    may_be_ended = set() if victim < JOBS[0] else live - set(range(JOBS[0]))
+    assert live - may_be_ended <= ranks.keys() <= live, ended.text
     assert len({made for made, _, _ in ranks.values()}) == 1, ended.text
     assert {failure for _, failure, _ in ranks.values()} <= {str(FAILURE), str(REVOKED)}
     assert {wrong for _, _, wrong in ranks.values()} == {"0"}
+    assert not ended.ranks("step_limit"), ended.text
     assert ended.in_time
     assert not ended.left_behind

@@ -1,6 +1,8 @@
 /* Two jobs, one spawned by the other, that merge or make intercommunicators in rounds, until a process dies: does everybody get out?
  *
- *     jobs KIND KIDS ROUNDS [VICTIM SECONDS]     KIND: "merge" or "between"; VICTIM: 0 and up, those that spawn first
+ *     jobs KIND KIDS ROUNDS [VICTIM SECONDS]     KIND: "merge", "keep" or "between"; VICTIM: 0 and up, those that spawn first
+ *
+ * With "keep" those that are spawned do not free what is merged last, as who is interrupted before that, and all revoke what there is.
  *
  * Each process prints how many communicators it has made, what ended it, and how many had the wrong processes or order. */
 #include <mpi.h>
@@ -30,7 +32,7 @@ static void die_in(double seconds)
 static int wrong, made;
 
 /* Ranks in the merged communicator follow from who comes first; all together add up to the same. */
-static int make_merged(MPI_Comm between, int spawned, int round)
+static int make_merged(MPI_Comm between, int spawned, int round, int keeps)
 {
     MPI_Comm all;
     int rank, own, other, now, sum = -1, second = spawned != round % 2;
@@ -45,7 +47,7 @@ static int make_merged(MPI_Comm between, int spawned, int round)
     code = MPI_Allreduce(&now, &sum, 1, MPI_INT, MPI_SUM, all);
     wrong += now != rank + (second ? other : 0) ||
              (code == MPI_SUCCESS && sum != (own + other) * (own + other - 1) / 2);
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS && !keeps)
         MPI_Comm_free(&all);
     return code;
 }
@@ -76,6 +78,7 @@ int main(int argc, char **argv)
     if (argc < 4)
         return 2;
     int kids = atoi(argv[2]), rounds = atoi(argv[3]), victim = argc > 5 ? atoi(argv[4]) : -1;
+    int keeps = strcmp(argv[1], "keep") == 0;
     MPI_Comm_get_parent(&parent);
     int spawned = parent != MPI_COMM_NULL;
     between = parent;
@@ -93,11 +96,11 @@ int main(int argc, char **argv)
     if (rank == victim)
         die_in(atof(argv[5]));
     for (int round = 0; round < rounds && code == MPI_SUCCESS; round++) {
-        code = strcmp(argv[1], "merge") == 0
-                   ? make_merged(between, spawned, round)
-                   : make_between(side, all, spawned ? 0 : spawners, other, victim < 0);
+        code = strcmp(argv[1], "between") == 0
+                   ? make_between(side, all, spawned ? 0 : spawners, other, victim < 0)
+                   : make_merged(between, spawned, round, keeps && spawned && round == rounds - 1);
     }
-    if (code != MPI_SUCCESS) {
+    if (code != MPI_SUCCESS || keeps) {
         MPI_Error_class(code, &class);
         MPIX_Comm_revoke(between);
         MPIX_Comm_revoke(all);

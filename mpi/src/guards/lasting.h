@@ -9,8 +9,8 @@
 
 #include <mpi.h>
 
-/* MPI keeps a communicator whoever frees it. Its number is not used again. */
-void make_last(MPI_Comm comm);
+/* MPI keeps a communicator whoever frees it, and its number is not used again, until what this returns is freed, if ever. */
+MPI_Request make_last(MPI_Comm comm);
 
 /* The same, before it is freed, if messages may be under way in it: it is revoked, or one of its processes has failed. */
 void make_last_if_broken(MPI_Comm comm);

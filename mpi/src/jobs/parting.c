@@ -1,6 +1,7 @@
 #include "jobs/parting.h"
 
 #include "guards/bounded.h"
+#include "guards/lasting.h"
 #include "modes/agree.h"
 #include "state.h"
 
@@ -10,7 +11,9 @@
 /* A communicator with others, in the order in which they were made. */
 struct joined {
     MPI_Comm comm;
-    MPI_Request *words; /* two for each process that there is to part from */
+    MPI_Group processes; /* of both sides */
+    MPI_Request rest;    /* freed, but kept; MPI_REQUEST_NULL: in use */
+    MPI_Request *words;  /* two for each process that there is to part from */
     int count;
     struct joined *next;
 };
@@ -33,13 +36,73 @@ static struct joined **find(MPI_Comm comm)
     return at;
 }
 
+static void free_group(MPI_Group *group)
+{
+    if (*group != MPI_GROUP_EMPTY)
+        PMPI_Group_free(group);
+}
+
+/* The processes that a communicator leads to. */
+static MPI_Group group_behind(MPI_Comm comm)
+{
+    MPI_Group group;
+    if (is_between(comm))
+        PMPI_Comm_remote_group(comm, &group);
+    else
+        PMPI_Comm_group(comm, &group);
+    return group;
+}
+
+static MPI_Group group_of_all(MPI_Comm comm)
+{
+    MPI_Group own, behind = group_behind(comm), all;
+    PMPI_Comm_group(comm, &own);
+    PMPI_Group_union(own, behind, &all);
+    free_group(&own);
+    free_group(&behind);
+    return all;
+}
+
+/* The processes of one group that another does not have, and how many. */
+static MPI_Group others_of(MPI_Group group, MPI_Group known, int *count)
+{
+    MPI_Group others;
+    PMPI_Group_difference(group, known, &others);
+    PMPI_Group_size(others, count);
+    return others;
+}
+
+static bool has_all(MPI_Group group, MPI_Group some)
+{
+    int count;
+    MPI_Group others = others_of(some, group, &count);
+    free_group(&others);
+    return count == 0;
+}
+
+static void drop(struct joined **at)
+{
+    struct joined *own = *at;
+    *at = own->next;
+    if (own->rest != MPI_REQUEST_NULL)
+        PMPI_Request_free(&own->rest);
+    free_group(&own->processes);
+    free(own);
+}
+
 void note_joined(MPI_Comm comm)
 {
-    struct joined *own = calloc(1, sizeof *own);
-    if (!own)
-        return;
-    own->comm = comm;
+    struct joined *own = new_table(1, sizeof *own);
+    *own = (struct joined){
+        .comm = comm, .processes = group_of_all(comm), .rest = MPI_REQUEST_NULL, .next = NULL};
     pthread_mutex_lock(&lock);
+    /* Who has made this one with us does not use any more what was freed before. */
+    for (struct joined **at = &all; *at;) {
+        if ((*at)->rest != MPI_REQUEST_NULL && has_all(own->processes, (*at)->processes))
+            drop(at);
+        else
+            at = &(*at)->next;
+    }
     *find(MPI_COMM_NULL) = own;
     pthread_mutex_unlock(&lock);
 }
@@ -47,11 +110,21 @@ void note_joined(MPI_Comm comm)
 void forget_joined(MPI_Comm comm)
 {
     pthread_mutex_lock(&lock);
-    struct joined **at = find(comm), *own = *at;
-    if (own)
-        *at = own->next;
+    struct joined **at = find(comm);
+    if (*at)
+        drop(at);
     pthread_mutex_unlock(&lock);
-    free(own);
+}
+
+void rest_joined(MPI_Comm comm)
+{
+    pthread_mutex_lock(&lock);
+    struct joined **at = find(comm);
+    if (*at)
+        (*at)->rest = make_last(comm);
+    if (*at && (*at)->rest == MPI_REQUEST_NULL)
+        drop(at);
+    pthread_mutex_unlock(&lock);
 }
 
 bool is_joined(MPI_Comm comm)
@@ -62,26 +135,26 @@ bool is_joined(MPI_Comm comm)
     return found;
 }
 
-/* The last word to each process on the other side, or to each of both sides; who is dead does not answer. */
-static void exchange_words(struct joined *own)
+/* The last word to each process that no communicator before leads to; who is dead does not answer. */
+static void exchange_words(struct joined *own, MPI_Group *reached)
 {
-    int rank = MPI_PROC_NULL;
+    MPI_Group behind = group_behind(own->comm), others = others_of(behind, *reached, &own->count),
+              now;
     PMPI_Comm_set_errhandler(own->comm, MPI_ERRORS_RETURN);
-    if (is_between(own->comm)) {
-        PMPI_Comm_remote_size(own->comm, &own->count);
-    } else {
-        PMPI_Comm_size(own->comm, &own->count);
-        PMPI_Comm_rank(own->comm, &rank);
-    }
     own->words = calloc((size_t)own->count, 2 * sizeof *own->words);
-    for (int other = 0; own->words && other < own->count; other++) {
-        MPI_Request *pair = own->words + 2 * other;
+    for (int at = 0; own->words && at < own->count; at++) {
+        MPI_Request *pair = own->words + 2 * at;
+        int other;
+        PMPI_Group_translate_ranks(others, 1, &at, behind, &other);
         pair[0] = pair[1] = MPI_REQUEST_NULL;
-        if (other == rank)
-            continue;
         PMPI_Irecv(NULL, 0, MPI_BYTE, other, LAST_WORD, own->comm, &pair[0]);
         PMPI_Isend(NULL, 0, MPI_BYTE, other, LAST_WORD, own->comm, &pair[1]);
     }
+    PMPI_Group_union(*reached, behind, &now);
+    free_group(&others);
+    free_group(&behind);
+    free_group(reached);
+    *reached = now;
 }
 
 /* Those that have neither come nor failed. */
@@ -118,11 +191,15 @@ void part(void)
 {
     double limit_s = step_limit_s();
     int open = 0;
+    MPI_Group reached;
+    PMPI_Comm_group(MPI_COMM_WORLD, &reached);
     for (struct joined *own = all; own; own = own->next) {
         if (is_hit(own->comm))
             limit_s = AFTER_FAILURE_S;
-        exchange_words(own);
+        if (!is_revoked(own->comm))
+            exchange_words(own, &reached);
     }
+    free_group(&reached);
     double until = wall_s() + limit_s;
     do {
         open = 0;

@@ -11,8 +11,12 @@
 /* A communicator with processes of other jobs is there. */
 void note_joined(MPI_Comm comm);
 
-/* It is being freed. */
+/* It is being disconnected by all. */
 void forget_joined(MPI_Comm comm);
+
+/* It is being freed here. Who has not seen it end may still have it, and part by it: MPI keeps it, and its number, until all its processes
+ * have made another one. */
+void rest_joined(MPI_Comm comm);
 
 bool is_joined(MPI_Comm comm);
 

@@ -218,7 +218,7 @@ static bool forget(MPI_Comm comm)
     make_last_if_broken(comm);
     drop_modes(comm);
     forget_made(comm);
-    forget_joined(comm);
+    rest_joined(comm);
     forget_calls(comm);
     return true;
 }
@@ -243,5 +243,7 @@ EXPORTED int MPI_Comm_free(MPI_Comm *comm)
 
 EXPORTED int MPI_Comm_disconnect(MPI_Comm *comm)
 {
+    if (comm)
+        forget_joined(*comm);
     return free_if_done(comm, PMPI_Comm_disconnect, __func__);
 }
