@@ -17,6 +17,9 @@ unexport CONDA_PREFIX PYTHONPATH
 demo: $(VENV)/.built
 	@$(BIN)/runflat study run examples/1_what_failed_cables_cost.toml -o out/demo --fresh
 
+# libfabric's transport, which a single machine does not use, reads all symbols of the kernel in each process: 1 s of each job.
+test test-mpi-soak: export OMPI_MCA_btl := ^ofi
+
 test: $(VENV)/.built $(VENV)/.dev
 	cargo test --workspace --exclude runflat-bindings --locked
 	$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadfile
@@ -84,9 +87,6 @@ wheel: $(VENV)/.built $(VENV)/.dev
 	cp -r crates/policy/include python/runflat/_mpi/policy_include
 	cp target/release/librunflat_policy.so python/runflat/_policy/
 	$(BIN)/maturin build --release --locked --out out/wheel; status=$$?; rm -rf $(STAGED); exit $$status
-
-# libfabric's transport, which a single machine does not use, reads all symbols of the kernel in each process: 1 s of each job.
-test-mpi-soak: export OMPI_MCA_btl := ^ofi
 
 # MPI jobs that lose processes, at random moments of every phase, 20 times each (`make test`: a sample); 500 jobs that shrink
 # many communicators at once; half an hour in which nobody dies. Hours: it goes on with what the record lacks, and begins again

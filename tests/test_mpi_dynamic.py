@@ -56,11 +56,15 @@ def test_jobs_come_together_while_processes_go_on(parts: Parts, how: str, count:
 
 
 @pytest.mark.parametrize("kill", ["2@join", "0@join+0.02", "1@join+0.2"])
-def test_all_have_the_spawned_processes_or_none(parts: Parts, kill: str) -> None:
+def test_all_have_the_spawned_processes_or_none(
+    parts: Parts, kill: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The processes that are spawned end with those that would have them.
 
-    After 0.2 s they begin: a death while mpirun starts them now and then keeps it from ending.
+    After 0.2 s they begin, and connect later: a death in between now and then keeps mpirun from ending. Where they begin faster,
+    without libfabric, there is no such moment that is the same on every machine.
     """
+    monkeypatch.delenv("OMPI_MCA_btl", raising=False)
     ended = run_job(parts, 5, [str(parts.program("tests/dynamic.c")), "spawn", "2"], kill=kill)
     told = joined(ended)
     assert len(ended.ranks("killed")) == 1, ended.text

@@ -207,28 +207,37 @@ static void after_init(void)
     }
 }
 
+/* A process that is spawned makes the communicator with its parents in MPI_Init, one of which may die meanwhile. */
+static void begin_program(void)
+{
+    rf.begins = true;
+    begin_making();
+}
+
+static int has_begun(int code)
+{
+    rf.begins = false;
+    if (code == MPI_SUCCESS) {
+        end_making(code, NULL);
+        after_init();
+    }
+    return code;
+}
+
 __attribute__((visibility("default"))) int MPI_Init(int *argc, char ***argv)
 {
     int given;
-    rf.begins = true;
-    int code = is_watcher_wanted() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &given)
-                                   : PMPI_Init(argc, argv);
-    rf.begins = false;
-    if (code == MPI_SUCCESS)
-        after_init();
-    return code;
+    begin_program();
+    return has_begun(is_watcher_wanted() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &given)
+                                         : PMPI_Init(argc, argv));
 }
 
 __attribute__((visibility("default"))) int MPI_Init_thread(int *argc, char ***argv, int required,
                                                            int *provided)
 {
-    rf.begins = true;
-    int code = PMPI_Init_thread(argc, argv, is_watcher_wanted() ? MPI_THREAD_MULTIPLE : required,
-                                provided);
-    rf.begins = false;
-    if (code == MPI_SUCCESS)
-        after_init();
-    return code;
+    begin_program();
+    return has_begun(PMPI_Init_thread(
+        argc, argv, is_watcher_wanted() ? MPI_THREAD_MULTIPLE : required, provided));
 }
 
 /* Stands before Open MPI's own function of the name, which MPI_Abort and fatal errors come to. Its launcher does not always end when
