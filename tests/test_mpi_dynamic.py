@@ -75,6 +75,22 @@ def test_all_have_the_spawned_processes_or_none(
     assert "Signal: Segmentation" not in ended.text, ended.text
 
 
+def test_processes_end_that_are_spawned_when_their_parents_are_gone(
+    parts: Parts, tmp_path: Path
+) -> None:
+    there = tmp_path / "there"
+    ended = run_job(
+        parts, 3, [str(parts.program("tests/unborn.c")), str(there)], options=["--enable-recovery"]
+    )
+    assert there.exists()
+    assert ended.ranks("failure_detected") == {0, 1}, ended.told
+    assert set(re.findall(r"rank (\d) has none", ended.text)) == {"0", "1"}, ended.text
+    assert ended.text.count("a spawned process goes on") == 2, ended.text
+    assert ended.in_time, ended.text
+    assert not ended.left_behind
+    assert not ended.crash_words, ended.text
+
+
 @pytest.mark.parametrize("kill", ["0@join+0.001", "1@join+0.002"])
 def test_all_of_a_group_are_connected_or_none(parts: Parts, kill: str) -> None:
     program = [str(parts.program("tests/dynamic.c")), "meet", "1", "unused"]

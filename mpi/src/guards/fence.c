@@ -77,6 +77,11 @@ void write_spawner(char variable[SPAWNER_MAX])
              own.started);
 }
 
+bool is_spawned(void)
+{
+    return getenv(SPAWNER);
+}
+
 bool is_spawner_there(void)
 {
     const char *text = getenv(SPAWNER);

@@ -11,6 +11,9 @@ struct place place_here(void);
 enum { SPAWNER_MAX = 96 };
 void write_spawner(char variable[SPAWNER_MAX]);
 
+/* Whether another job has asked for this process. */
+bool is_spawned(void);
+
 /* Of a process that was spawned: whether the one that has asked for it is there, as far as can be seen from this host. */
 bool is_spawner_there(void);
 

@@ -7,6 +7,7 @@
  * Some are made by the steps of a communicator that is being made, whoever turns the progress engine, and no other such step can
  * be taken meanwhile. While fibers live, each step runs in a helper, and one that waits is put back in the row. */
 #include "guards/bounded.h"
+#include "guards/fence.h"
 #include "jobs/fiber.h"
 #include "settings.h"
 #include "state.h"
@@ -16,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -34,13 +36,14 @@ enum {
 /* How long a partner at a port is waited for, in s, as in Open MPI. */
 #define MEET_S 600
 
-/* A call of the launcher's library that waits: two arrays with their lengths, and one more argument. */
+/* A call of the launcher's library that waits: two arrays with their lengths, one more argument, and what it finds. */
 struct call {
-    int (*make)(const struct call *call);
+    int (*make)(struct call *call);
     void *function;
     const void *first, *second;
     size_t first_count, second_count;
     char *third;
+    void *found;
     int result;
     bool may_be_left;
     atomic_bool ended; /* or left: who comes second frees it */
@@ -55,60 +58,83 @@ static void *make_call(void *state)
     return NULL;
 }
 
-/* In a thread, while the fiber gives way. One that may be left before its end goes on at least for a second: then the launcher has
- * been asked, and the arguments are not looked at any more. */
-static int make_aside(struct fiber *self, struct call call)
+static void rest(struct fiber *self)
+{
+    const struct timespec turn = {0, 100000};
+    if (self)
+        give_way(self);
+    else
+        nanosleep(&turn, NULL);
+}
+
+/* In a thread, while the fiber gives way or, where there is none, this one rests as long as the process is there that has spawned this
+ * one. A call that may be left before its end goes on at least for a second: then the launcher has been asked, and the arguments are not
+ * looked at any more. */
+static int make_aside(struct fiber *self, struct call *call)
 {
     pthread_t thread;
     struct call *own = malloc(sizeof *own);
     double begin = wall_s();
     if (!own)
         return PMIX_ERR_NOMEM;
-    *own = call;
+    *own = *call;
     if (pthread_create(&thread, NULL, make_call, own) != 0) {
         free(own);
         return PMIX_ERR_NOMEM;
     }
     pthread_detach(thread);
-    while (!atomic_load(&own->ended) &&
-           (!own->may_be_left || wall_s() < begin + 1 || may_wait(self)))
-        give_way(self);
+    while (!atomic_load(&own->ended) && (!own->may_be_left || wall_s() < begin + 1 ||
+                                         (self ? may_wait(self) : is_spawner_there())))
+        rest(self);
     if (!atomic_exchange(&own->ended, true))
         return PMIX_ERR_TIMEOUT;
-    int result = own->result;
+    *call = *own;
     free(own);
-    return result;
+    return call->result;
+}
+
+static bool find_function(struct call *call, const char *name)
+{
+    call->function = dlsym(RTLD_NEXT, name);
+    return call->function;
 }
 
 /* Made as it is where nothing gives way. */
 static int make(const char *name, struct call call)
 {
-    call.function = dlsym(RTLD_NEXT, name);
-    if (!call.function)
+    if (!find_function(&call, name))
         return PMIX_ERR_NOT_SUPPORTED;
     struct fiber *self = fiber_here();
-    return self ? make_aside(self, call) : call.make(&call);
+    return self ? make_aside(self, &call) : call.make(&call);
 }
 
-static int make_with_three(const struct call *call)
+static int make_with_three(struct call *call)
 {
     int (*function)(const void *, size_t, const void *, size_t, char *);
     *(void **)&function = call->function;
     return function(call->first, call->first_count, call->second, call->second_count, call->third);
 }
 
-static int make_with_two(const struct call *call)
+static int make_with_two(struct call *call)
 {
     int (*function)(const void *, size_t, const void *, size_t);
     *(void **)&function = call->function;
     return function(call->first, call->first_count, call->second, call->second_count);
 }
 
-static int make_with_one(const struct call *call)
+static int make_with_one(struct call *call)
 {
     int (*function)(const void *, size_t);
     *(void **)&function = call->function;
     return function(call->first, call->first_count);
+}
+
+/* With two arguments, an array, and a place for what is found. */
+static int make_question(struct call *call)
+{
+    int (*function)(const void *, const char *, const void *, size_t, void **);
+    *(void **)&function = call->function;
+    return function(call->first, call->third, call->second, call->second_count, &call->found);
 }
 
 /* There is a partner: from here on it is to be quick. */
@@ -152,6 +178,25 @@ EXPORTED int PMIx_Publish(const void *info, size_t info_count)
 {
     return make(__func__,
                 (struct call){.make = make_with_one, .first = info, .first_count = info_count});
+}
+
+/* Where a process is. Open MPI asks that of one that it is to connect to, or that connects to it; of a parent that has ended meanwhile the
+ * launcher does not tell any more. It holds locks meanwhile: no fiber gives way. */
+EXPORTED int PMIx_Get(const void *process, const char *key, const void *info, size_t info_count,
+                      void **value)
+{
+    struct call call = {.make = make_question,
+                        .first = process,
+                        .second = info,
+                        .second_count = info_count,
+                        .third = (char *)key,
+                        .found = *value,
+                        .may_be_left = true};
+    if (!find_function(&call, __func__))
+        return PMIX_ERR_NOT_SUPPORTED;
+    int result = is_spawned() ? make_aside(NULL, &call) : make_question(&call);
+    *value = call.found;
+    return result;
 }
 
 /* Gives way for a time. */

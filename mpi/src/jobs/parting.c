@@ -1,6 +1,7 @@
 #include "jobs/parting.h"
 
 #include "guards/bounded.h"
+#include "guards/fence.h"
 #include "guards/lasting.h"
 #include "modes/agree.h"
 #include "state.h"
@@ -192,11 +193,15 @@ void part(void)
     double limit_s = step_limit_s();
     int open = 0;
     MPI_Group reached;
+    MPI_Comm ended = MPI_COMM_NULL;
+    /* Parents that have ended need not have heard of this process. */
+    if (is_spawned() && !is_spawner_there())
+        PMPI_Comm_get_parent(&ended);
     PMPI_Comm_group(MPI_COMM_WORLD, &reached);
     for (struct joined *own = all; own; own = own->next) {
         if (is_hit(own->comm))
             limit_s = AFTER_FAILURE_S;
-        if (!is_revoked(own->comm))
+        if (!is_revoked(own->comm) && own->comm != ended)
             exchange_words(own, &reached);
     }
     free_group(&reached);
