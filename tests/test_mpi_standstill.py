@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mpi_jobs import matrix
-from mpi_jobs.job import Ended
+from mpi_jobs.job import NO_LAUNCHER, Ended
 from mpi_jobs.parts import Parts
 from mpi_jobs.standstill import LONG_S, Standstill, watched
 
@@ -81,7 +81,7 @@ def test_only_what_the_machine_did_not_let_run_is_run_again(
 
 
 def test_a_launcher_that_starts_nothing_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = [(ended(matrix.NO_LAUNCHER, events=0), ["no result"]), (ended(), [])]
+    answers = [(ended(NO_LAUNCHER, events=0), ["no result"]), (ended(), [])]
     monkeypatch.setattr(matrix, "run_cell", lambda _parts, _cell: answers.pop(0))
     judged = matrix.judge(None, CELL)  # type: ignore[arg-type]
     assert not judged.wrong

@@ -20,6 +20,10 @@ CRASH_WORDS = ("segmentation fault", "signal: aborted", "assertion", "caught sig
 """What a crash prints, in lower case."""
 
 
+NO_LAUNCHER = "The PMIx server's listener thread failed to start"
+"""What mpirun says now and then (1 of 860 jobs), and ends."""
+
+
 @dataclass(frozen=True)
 class Ended:
     """What became of a job."""
@@ -49,6 +53,11 @@ class Ended:
         )
 
     @property
+    def was_started(self) -> bool:
+        """Whether anything has been tried: false if the launcher gave up by itself before it had started any process."""
+        return NO_LAUNCHER not in self.text or bool(self.events)
+
+    @property
     def crash_words(self) -> list[str]:
         """Lines that tell of a crash."""
         return [
@@ -68,35 +77,39 @@ def run_job(
     environment: dict[str, str] | None = None,
     tolerant: bool = True,
     options: Sequence[str] = (),
+    launches: int = 3,
 ) -> Ended:
-    """Run a program on so many processes; `kill` and `stop` as RUNFLAT_KILL and RUNFLAT_STOP have them, `options` are mpirun's."""
+    """Run a program on so many processes; `kill` and `stop` as RUNFLAT_KILL and RUNFLAT_STOP have them, `options` are mpirun's.
+
+    It is launched again, up to so many times, where mpirun has started nothing.
+    """
+    settings = {
+        "RUNFLAT_SPARES": str(spares),
+        "RUNFLAT_KILL": kill,
+        "RUNFLAT_STOP": stop,
+        "RUNFLAT_POLICY_LIBRARY": str(parts.policy),
+        "RUNFLAT_STEP_LIMIT_S": "30",
+    } | (environment or {})
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    ft = ["--with-ft", "ulfm"] if tolerant else []
+    # A mpirun to which many processes die at once must not end for that: see `begin_launcher`.
+    without = ["env", "--block-signal=PIPE"]
+    placed = ["--oversubscribe", "--bind-to", "none"]
+    line = [*without, str(parts.mpirun), *root, *placed, *ft, *options, "-n", str(world)]
+    for _ in range(launches):
+        ended = _launch(line, settings, program, limit_s)
+        if ended.was_started:
+            break
+    return ended
+
+
+def _launch(line: list[str], settings: dict[str, str], program: list[str], limit_s: float) -> Ended:
     with tempfile.TemporaryDirectory(prefix="rf-events-") as events:
-        settings = {
-            "RUNFLAT_EVENTS": events,
-            "RUNFLAT_SPARES": str(spares),
-            "RUNFLAT_KILL": kill,
-            "RUNFLAT_STOP": stop,
-            "RUNFLAT_POLICY_LIBRARY": str(parts.policy),
-            "RUNFLAT_STEP_LIMIT_S": "30",
-        } | (environment or {})
-        exported = [word for name in settings.items() for word in ("-x", "=".join(name))]
-        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        ft = ["--with-ft", "ulfm"] if tolerant else []
-        # A mpirun to which many processes die at once must not end for that: see `begin_launcher`.
-        without = ["env", "--block-signal=PIPE"]
-        line = [
-            *without,
-            str(parts.mpirun),
-            *root,
-            "--oversubscribe",
-            "--bind-to",
-            "none",
-            *ft,
-            *options,
-        ]
+        named = settings | {"RUNFLAT_EVENTS": events}
+        exported = [word for name in named.items() for word in ("-x", "=".join(name))]
         begin = time.monotonic()
         child = subprocess.Popen(
-            [*line, "-n", str(world), *exported, *program],
+            [*line, *exported, *program],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,

@@ -66,9 +66,6 @@ GRIDS = {4: (2, 2), 8: (4, 2), 32: (8, 4)}
 
 POLICIES = ("hybrid(all)", "hybrid(-2D)", "optimal")
 
-NO_LAUNCHER = "The PMIx server's listener thread failed to start"
-"""What mpirun says now and then (1 of 860 jobs), and ends."""
-
 HOSTED = ("node", "daemon")
 """Who needs several hosts."""
 
@@ -247,16 +244,11 @@ def judge(parts: Parts, cell: Cell) -> Judged:
 
 
 def _hindrance(ended: Ended, standstill: Standstill) -> str:
-    if was_not_started(ended):
+    if not ended.was_started:
         return "mpirun started nothing"
     if standstill.is_long:
         return f"a processor stood still for {standstill.longest_s:.0f} s"
     return ""
-
-
-def was_not_started(ended: Ended) -> bool:
-    """Say whether the launcher gave up by itself before it had started any process: nothing has been tried then."""
-    return NO_LAUNCHER in ended.text and not ended.events
 
 
 def began_again(cell: Cell, ended: Ended) -> bool:
@@ -297,6 +289,7 @@ def _run_in_job(parts: Parts, cell: Cell, hosts: Hosts | None) -> tuple[Ended, l
         kill=cell.kill,
         environment={"RUNFLAT_PARITY": str(cell.parity)} | _grid(cell),
         options=hosts.options if hosts else [],
+        launches=1,
     )
     silent = set(range(cell.world)) - ended.ranks("killed") - ended.ranks("finalized")
     return ended, [f"processes {sorted(silent)} have not come to the end"] if silent else []
