@@ -9,6 +9,8 @@
 #include <mpi-ext.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -16,6 +18,7 @@
 enum { CALLS = 200000, COPY_EVERY = 16, WAIT_EVERY = 2, MOST_US = 30000, COUNT = 64 };
 
 static unsigned state;
+static atomic_bool is_over; /* who has come to the end does not die before it has told */
 static long in[COUNT * 64], out[COUNT * 64];
 
 static int draw(int below)
@@ -28,7 +31,8 @@ static void *die_later(void *us)
 {
     struct timespec nap = {0, *(long *)us * 1000};
     nanosleep(&nap, NULL);
-    raise(SIGKILL);
+    if (!is_over)
+        raise(SIGKILL);
     return NULL;
 }
 
@@ -91,6 +95,7 @@ int main(int argc, char **argv)
             }
         }
     }
+    is_over = true;
     if (code != MPI_SUCCESS)
         MPI_Error_class(code, &class);
     MPIX_Comm_revoke(comm);
