@@ -243,9 +243,10 @@ def test_agreements_of_two_communicators_are_not_taken_for_one(parts: Parts) -> 
     assert cycles not in ended.text
 
 
-def test_a_process_whose_receive_queue_is_torn_ends(parts: Parts) -> None:
-    """It would receive nothing more, and the others would wait for it in the repair."""
-    program = [str(parts.program("tests/torn.c"))]
+@pytest.mark.parametrize("after_ms", [0, 300])
+def test_a_process_whose_receive_queue_is_torn_ends(parts: Parts, after_ms: int) -> None:
+    """It would receive nothing more, and the others would wait for it in the repair; at once or later."""
+    program = [str(parts.program("tests/torn.c")), str(after_ms)]
     ended = run_job(parts, 6, program, spares=2, environment={"RUNFLAT_STEP_LIMIT_S": "15"})
     assert "[rank 2] a process of this host died while it wrote to" in ended.text, ended.text
     assert len(re.findall(r"rank \d of 4: the sum is 6\n", ended.text)) == 4, ended.text

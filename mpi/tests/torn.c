@@ -1,10 +1,10 @@
 /* A rank dies in the middle of a write to another one's receive queue in shared memory, after which that one receives nothing: it
  * must end, and the job go on.
  *
- *     torn        with four ranks and two spares on one host
+ *     torn MILLISECONDS        with four ranks and two spares on one host
  *
  * Rank 1 does what the transport does between two instructions: it makes an item of its own the last of rank 2's queue, and dies
- * before it has told of it at the end of the queue. */
+ * before it has told of it at the end of the queue, so long after all have begun. */
 #include <mpi.h>
 #include <runflat.h>
 #include <signal.h>
@@ -45,9 +45,11 @@ static void tear_queue(int rank, int other)
 
 int main(int argc, char **argv)
 {
-    const struct timespec nap = {0, 300000000};
     MPI_Comm comm;
     int rank, size, sum = 0;
+    if (argc < 2)
+        return 2;
+    const struct timespec nap = {0, 1000000 * atol(argv[1])};
     MPI_Init(&argc, &argv);
     if (RF_Init(RF_SPARES_FROM_LAUNCH, &comm) != MPI_SUCCESS)
         MPI_Abort(MPI_COMM_WORLD, 2);

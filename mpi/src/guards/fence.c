@@ -155,7 +155,6 @@ static void *watch(void *unused)
     struct look look = {next_here(rf.rank), 0};
     int half_written = 0;
     bool has_sentinel = false;
-    find_queue();
     while (atomic_load(&watching)) {
         if (look.rank == rf.rank && !has_sentinel)
             start_sentinel(rf.place[rf.rank].started, allowed_s);
@@ -173,6 +172,7 @@ static void *watch(void *unused)
 void watch_neighbour(void)
 {
     atomic_store(&watching, rf.size > 1);
+    find_queue();
     if (rf.size > 1 && pthread_create(&watcher, NULL, watch, NULL) != 0)
         atomic_store(&watching, false);
 }

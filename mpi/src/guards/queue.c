@@ -1,5 +1,7 @@
 #include "guards/queue.h"
 
+#include "requests/steps.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,9 @@ struct queue {
 
 /* In `head` and `last`: no item. */
 enum { NONE = -2 };
+
+/* How often messages that have come are taken from the queue, until it is empty. */
+enum { TURNS = 1000 };
 
 static struct queue *queue;
 static bool has_been_empty; /* it is what we take it for */
@@ -34,6 +39,11 @@ void find_queue(void)
             queue = (struct queue *)(uintptr_t)strtoull(line, NULL, 16);
     if (maps)
         fclose(maps);
+    /* It may be torn before anybody looks again. */
+    for (int turn = 0; queue && !has_been_empty && turn < TURNS && opal_progress; turn++) {
+        is_half_written();
+        opal_progress();
+    }
 }
 
 bool is_half_written(void)

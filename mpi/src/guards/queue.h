@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Once Open MPI is initialized. */
+/* Once Open MPI is initialized, in the program's thread. */
 void find_queue(void);
 
 /* Whether the queue looks as if a writer were between the two steps. False if there is no such queue. */

@@ -190,12 +190,13 @@ EXPORTED int PMIx_Get(const void *process, const char *key, const void *info, si
                         .second = info,
                         .second_count = info_count,
                         .third = (char *)key,
-                        .found = *value,
+                        .found = value ? *value : NULL,
                         .may_be_left = true};
     if (!find_function(&call, __func__))
         return PMIX_ERR_NOT_SUPPORTED;
     int result = is_spawned() ? make_aside(NULL, &call) : make_question(&call);
-    *value = call.found;
+    if (value)
+        *value = call.found;
     return result;
 }
 
