@@ -250,7 +250,7 @@ def test_a_process_whose_receive_queue_is_torn_ends(parts: Parts, after_ms: int)
     ended = run_job(parts, 6, program, spares=2, environment={"RUNFLAT_STEP_LIMIT_S": "15"})
     assert "[rank 2] a process of this host died while it wrote to" in ended.text, ended.text
     assert len(re.findall(r"rank \d of 4: the sum is 6\n", ended.text)) == 4, ended.text
-    assert ended.ranks("fenced") == {2}
+    assert ended.ranks("fenced") == ended.torn == {2}
     assert not ended.left_behind
 
 

@@ -39,6 +39,12 @@ class Ended:
         """Ranks of the world that noted an event."""
         return {one["rank"] for one in self.events if one["event"] == event}
 
+    @property
+    def torn(self) -> set[int]:
+        """Ranks that ended since a process had died while it wrote to their receive queue; each that dies can tear one."""
+        ended_themselves = [one for one in self.events if one["event"] == "fenced"]
+        return {one["rank"] for one in ended_themselves if one["of"] == one["rank"]}
+
     def first(self, event: str) -> float:
         """When an event was noted first, in seconds since the epoch."""
         return min(one["t"] for one in self.events if one["event"] == event)

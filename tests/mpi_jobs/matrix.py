@@ -207,8 +207,12 @@ def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
         wrong.append("it hung")
     if f"{cell.ranks} ranks, {STEPS} steps, largest error 0\n" not in ended.text:
         wrong.append("the result is not there")
-    if began_again(cell, ended) and not (cell.may_lose_data or torn(ended)):
+    if began_again(cell, ended) and not (cell.may_lose_data or ended.torn):
         wrong.append("it began again, though a copy of all data was left")
+    if len(ended.torn) > len(ended.ranks("killed")):
+        wrong.append(
+            f"{sorted(ended.torn)} say that their queues are torn, which so many cannot be"
+        )
     if ended.left_behind:
         wrong.append(f"{len(ended.left_behind)} processes were left behind")
     wrong.extend(ended.crash_words[:3])
@@ -251,13 +255,6 @@ def _hindrance(ended: Ended, standstill: Standstill) -> str:
     return ""
 
 
-def torn(ended: Ended) -> set[int]:
-    """Give the ranks that ended since a victim had died while it wrote to their receive queue: deaths beside those that were drawn."""
-    return {
-        one["rank"] for one in ended.events if one["event"] == "fenced" and one["of"] == one["rank"]
-    }
-
-
 def began_again(cell: Cell, ended: Ended) -> bool:
     """Say whether a job that had a checkpoint when somebody died was at its first step once more."""
     deaths, versions = _times_of_deaths(ended), _checkpoints(ended)
@@ -298,7 +295,7 @@ def _run_in_job(parts: Parts, cell: Cell, hosts: Hosts | None) -> tuple[Ended, l
         options=hosts.options if hosts else [],
         launches=1,
     )
-    silent = set(range(cell.world)) - ended.ranks("killed") - ended.ranks("finalized") - torn(ended)
+    silent = set(range(cell.world)) - ended.ranks("killed") - ended.ranks("finalized") - ended.torn
     return ended, [f"processes {sorted(silent)} have not come to the end"] if silent else []
 
 
@@ -386,7 +383,7 @@ def run_cells(
             found["nobody_died"] += not ended.ranks("killed")
             found["with_data"] += died_with_data(cell, ended)
             found["began_again"] += began_again(cell, ended)
-            found["torn"] += bool(torn(ended))
+            found["torn"] += bool(ended.torn)
             found["some_lived"] += not cell.victims <= ended.ranks("killed")
             if wrong:
                 found["failed"].append({"repeat": repeat, "kill": cell.kill, "wrong": wrong})
