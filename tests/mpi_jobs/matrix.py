@@ -256,13 +256,27 @@ def _hindrance(ended: Ended, standstill: Standstill) -> str:
 
 
 def began_again(cell: Cell, ended: Ended) -> bool:
-    """Say whether a job that had a checkpoint when somebody died was at its first step once more."""
-    deaths, versions = _times_of_deaths(ended), _checkpoints(ended)
+    """Say whether a job that had a checkpoint when somebody died was at its first step once more.
+
+    Spares of a host that is left when mpirun ends the others rightly begin anew, alone, until it ends them, too: that is no answer
+    of the job, whose next attempt has the data.
+    """
+    deaths = _times_of_deaths(ended)
     return (
         bool(deaths)
         and _had_data(cell, ended, deaths[0])
-        and any(one["t"] > deaths[0] and one["version"] == 0 for one in versions)
+        and any(one["t"] > deaths[0] and one["version"] == 0 for one in _checkpoints_of_all(ended))
     )
+
+
+def _checkpoints_of_all(ended: Ended) -> list[dict[str, Any]]:
+    """Checkpoints of attempts that had not been left with fewer ranks by then."""
+    found, is_reduced = [], False
+    for one in ended.events:
+        is_reduced = (is_reduced or one["event"] == "reduced") and one["event"] != "launched"
+        if one["event"] == "checkpoint" and not is_reduced:
+            found.append(one)
+    return found
 
 
 def died_with_data(cell: Cell, ended: Ended) -> bool:
