@@ -139,11 +139,14 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
     if (who, phase, policy) == ("one", "restore", "") and random.random() < 0.5:
         # The spare that takes over dies while its data come, or when they are there.
         victims, nth, entered = [ranks], 1, random.choice(["reload", "restore"])
+    together = random.uniform(0.05, 0.4) if who == "node" and phase in CALLS else None
     for victim in victims:
         within = random.choice([0.0, 0.0, random.uniform(0, 0.003)])
         when = f"{entered}:{nth}+{within:.5f}"
         if phase in CALLS:
-            when = f"{random.uniform(0.05, 0.4):.4f}"
+            # A host's ranks die together, others one by one.
+            moment = random.uniform(0.05, 0.4) if together is None else together + within
+            when = f"{moment:.4f}"
         kills.append(f"{'node-of:' if who == 'daemon' else ''}{victim}@{when}")
     hosted = slots if who in HOSTED else None
     programs = [one for one in PROGRAMS if (phase, one) != ("agree", BACKGROUND)]
