@@ -45,8 +45,8 @@ LATER = {"checkpoint": 20, "agree": 20, "restore": 2}
 BACKGROUND = "examples/06_background.c"
 """Its checkpoints count without agreements."""
 
-STEPS = 220
-"""Steps of the program, of 2 ms each: it goes on longer than until the last death that is drawn."""
+STEPS = 400
+"""Steps of the program, of at most 2 ms each: it goes on longer than until the last death that is drawn, on a quick machine, too."""
 
 PROGRAMS = ("examples/02_spares.c", BACKGROUND, "examples/08_grid.c")
 """Checkpoints that ranks wait for, checkpoints beside the computation, and communicators of rows and columns."""
