@@ -241,6 +241,26 @@ def test_the_summary_says_who_failed_when_and_how_long_it_took() -> None:
     assert ranges([0, 1, 2, 5, 7, 8]) == "0-2, 5, 7-8"
 
 
+@pytest.mark.parametrize(
+    ("before", "repair", "said"),
+    [
+        ("2 asleep 1.1; ", "0 repaired 4.5 ms=10", "a waiting spare, left out at the next repair"),
+        ("2 asleep 1.1; ", "0 repaired 2.1 ms=200", "recovered after 100 ms"),
+        ("2 asleep 1.1; 2 took_over 1.5; ", "0 repaired 4.5 ms=10", "recovered after 2,500 ms"),
+        ("", "0 repaired 4.5 ms=10", "recovered after 2,500 ms"),
+    ],
+    ids=["waits", "dies in a repair", "had taken over", "a rank"],
+)
+def test_nobody_recovers_from_the_death_of_a_waiting_spare(
+    before: str, repair: str, said: str
+) -> None:
+    events = noted(
+        f"{ALL}{before}2 killed 2; 0 failure_detected 2.01 of=2; {repair}; 0 finalized 9; 1 finalized 9"
+    )
+    (line,) = summary(judge(3, Attempt(status=0), events))
+    assert line == f"rank 2 killed at 1.000 s; detected after 10 ms; {said}"
+
+
 def test_odd_lines_of_event_files_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "rank-3.jsonl").write_text(
         '{"t": 2, "rank": 3, "event": "checkpoint", "ms": 0.5, "version": 7}\n\n[]\nnull\n{"t": "x"}\n'

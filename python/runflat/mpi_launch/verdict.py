@@ -31,6 +31,9 @@ GAVE_UP = {"step_limit": "gave up", "exited": "exited"}
 REPAIRS = {"repaired": "recovered", "shrink": "shrunk"}
 """What ends a recovery: a repair, or where there is none, a shrink; and how it is called."""
 
+LEFT_OUT = "a waiting spare, left out at the next repair"
+"""Nobody had to recover: the others heard of it and went on until there was a reason to repair, at the latest in RF_End."""
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -47,9 +50,9 @@ class Failure:
     detected_ms : (float, float) or None
         From then to the first and the last report of another rank; None if none reported it, or the failure's time is not known.
     repaired_ms : float or None
-        From then until the last rank had repaired; None if there was no repair.
+        From then until the last rank had repaired; None if there was no repair, or it had nothing to wait for.
     repair : str
-        `recovered`, `shrunk` where there was no more than that, or `not repaired`.
+        `recovered`, `shrunk` where there was no more than that, `LEFT_OUT` of a spare, or `not repaired`.
     """
 
     rank: int
@@ -255,9 +258,17 @@ def _repair(rank: int, at: float, events: Sequence[Event]) -> tuple[float | None
         own = max((one.t for one in ends if one.rank == rank and one.t <= at), default=-math.inf)
         after = [one for one in ends if one.rank != rank and one.t >= at and _began(one) > own]
         if after:
-            same = [one.t for one in after if _began(one) <= after[0].t]
-            return 1e3 * (max(same) - at), name
+            same = [one for one in after if _began(one) <= after[0].t]
+            if _was_asleep(rank, at, events) and min(map(_began, same)) > at:
+                return None, LEFT_OUT
+            return 1e3 * (max(one.t for one in same) - at), name
     return None, "not repaired"
+
+
+def _was_asleep(rank: int, at: float, events: Sequence[Event]) -> bool:
+    """Say whether it was a spare that had not taken over."""
+    own = {one.event for one in events if one.rank == rank and one.t <= at}
+    return "asleep" in own and "took_over" not in own
 
 
 def _began(one: Event) -> float:
