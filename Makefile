@@ -85,7 +85,7 @@ wheel: $(VENV)/.built $(VENV)/.dev
 	rm -rf $(STAGED) && mkdir -p $(STAGED)
 	cp -r mpi/CMakeLists.txt mpi/src mpi/include mpi/examples python/runflat/_mpi/
 	cp -r crates/policy/include python/runflat/_mpi/policy_include
-	cp target/release/librunflat_policy.so python/runflat/_policy/
+	strip --strip-unneeded -o python/runflat/_policy/librunflat_policy.so target/release/librunflat_policy.so
 	$(BIN)/maturin build --release --locked --out out/wheel; status=$$?; rm -rf $(STAGED); exit $$status
 
 # MPI jobs that lose processes, at random moments of every phase, 20 times each (`make test`: a sample); 500 jobs that shrink

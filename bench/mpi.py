@@ -1,13 +1,14 @@
 """The MPI recovery library while nobody fails: what calls cost with it and without, in one run.
 
-`mpi/bench/latency.c` is started without the library, with it and no mode set, and with each mode, in rounds that begin with another
-case each. Two jobs seldom meet the same machine (on two cores the same calls take up to three times as long in one job as in the next), so
-the best of the rounds are compared, and what a library that nobody asks for anything adds is measured once more inside one process,
-calls through it and past it in turn (`mpi/bench/added.c`). Bound: a test of a counter and a jump.
+`mpi/bench/latency.c` is started without the library, with it and no mode set, with each mode, and without the library once more, in rounds
+that begin with another case each. Two jobs seldom meet the same machine, so a case is compared with the job without the library of its own
+round, and the second such job says how far two jobs differ that are alike. What a library that nobody asks for anything adds is
+measured once more inside one process, calls through it and past it in turn (`mpi/bench/added.c`). Bound: a test of a counter and a jump.
 """
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,12 +23,17 @@ sys.path.insert(0, str(ROOT / "tests"))
 from mpi_jobs.job import run_job  # noqa: E402
 from mpi_jobs.measured import measured  # noqa: E402  the tests' way to compile and run
 from mpi_jobs.parts import Parts, build  # noqa: E402
+from mpi_jobs.record import sources  # noqa: E402
 
+ROUNDS = {2: 24, 4: 12, 8: 9}
+"""Of whole jobs, at so many ranks: two have a core each, and nearly nothing to wait for but each other."""
 REPEATS = 6
 RECOVERIES = 15
 RELOADS = {1: 6, 32: 6, 128: 3}
 """MiB of a rank's data, and how often a rank with as many dies."""
-RANKS = (2, 4, 8)
+RECOVERED = {"asleep": "examples/02_spares.c", "awake": "tests/collective.c"}
+"""Programs that lose a rank, by what the others do meanwhile: sleep between their calls, or wait in them."""
+RANKS = tuple(ROUNDS)
 LARGEST = 32768
 GROUP = ("mpix_error_range", "group")
 CASES: dict[str, tuple[bool, tuple[str, ...], dict[str, str]]] = {
@@ -36,6 +42,7 @@ CASES: dict[str, tuple[bool, tuple[str, ...], dict[str, str]]] = {
     "uniform": (True, ("mpix_error_uniform", "coll"), {}),
     "group": (True, GROUP, {}),
     "watched": (True, GROUP, {"RUNFLAT_WATCH_MS": "10"}),
+    "again": (False, (), {}),
 }
 """Whether the library is there, the key that the communicator gets, and what the library is told."""
 
@@ -60,9 +67,9 @@ def added(parts: Parts, ranks: int) -> dict[str, float]:
     return {name: ratio for name, ratio in found.items() if name.endswith(("_added", "_uniform"))}
 
 
-def recovery(parts: Parts, victim: int) -> dict[str, float]:
+def recovery(parts: Parts, source: str, victim: int) -> dict[str, float]:
     """From a kill to the first successful collective call on the repaired communicator, in parts; ms."""
-    program = [str(parts.program("examples/02_spares.c")), "150"]
+    program = [str(parts.program(source)), "150"]
     ended = run_job(parts, 10, program, spares=2, kill=f"{victim}@0.15")
     assert "8 ranks, 150 steps, largest error 0" in ended.text, ended.text
     killed = ended.first("killed")
@@ -127,7 +134,8 @@ def main() -> None:
         text=True,
         check=True,
     )
-    head = record.head("make bench", REPEATS) | {"commit": own.stdout.strip()}
+    head = record.head("make bench", REPEATS)
+    head |= {"commit": own.stdout.strip(), "library": sources(), "rounds": ROUNDS}
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         parts = build(Path(folder))
@@ -135,14 +143,20 @@ def main() -> None:
         for ranks in RANKS:
             rounds = [
                 {case: run(parts, program, ranks, case) for case in in_turn(turn)}
-                for turn in range(REPEATS)
+                for turn in range(ROUNDS[ranks])
             ]
             for call in rounds[0]["without"]:
                 row: dict[str, Any] = {"ranks": ranks, "call": call}
                 row |= {f"{c}_us": record.spread([one[c][call] for one in rounds]) for c in CASES}
+                for case in list(CASES)[1:]:
+                    times = [one[case][call] / one["without"][call] for one in rounds]
+                    row[f"{case}_times"] = record.spread(times)
                 results.append(row)
         past = {ranks: [added(parts, ranks) for _ in range(REPEATS)] for ranks in RANKS}
-        found = [recovery(parts, 1 + turn % 7) for turn in range(RECOVERIES)]
+        recovered = {
+            name: [recovery(parts, source, 1 + turn % 7) for turn in range(RECOVERIES)]
+            for name, source in RECOVERED.items()
+        }
         agreements = [
             {"ranks": ranks, "over": "star" if star else "tree"}
             | record.spread([agreement(parts, ranks, star=star) for _ in range(REPEATS)])
@@ -161,7 +175,12 @@ def main() -> None:
         for ranks, found in past.items()
         for name in found[0]
     ]
-    recoveries = {name: record.spread([one[name] for one in found]) for name in found[0]}
+    recoveries = {
+        f"recovery_ms_at_8_ranks_{name}": {
+            part: record.spread([one[part] for one in found]) for part in found[0]
+        }
+        for name, found in recovered.items()
+    }
     record.save(
         Path(__file__).parent / "mpi.json",
         head
@@ -170,20 +189,23 @@ def main() -> None:
             "ratios": ratios,
             "agreements": agreements,
             "recoveries": RECOVERIES,
-            "recovery_ms_at_8_ranks": recoveries,
+            **recoveries,
             "reload_ms_at_4_ranks": reloads,
             "fencing_ms_at_4_ranks": fenced,
         },
     )
-    print(f"{head['processor']}, {head['cores']} cores, {REPEATS} rounds, commit {head['commit']}; best (median) in us, times the best without")  # fmt: skip
-    print(f"{'ranks':>5} {'call':16}" + "".join(f"{case:>26}" for case in CASES))
+    print(f"{head['processor']}, {head['cores']} cores, commit {head['commit']}; median in us, times the job without of the same round (median)")  # fmt: skip
+    print(f"{'ranks':>5} {'call':16}" + "".join(f"{case:>18}" for case in CASES))
     for row in results:
-        cells = [row[f"{case}_us"] for case in CASES]
-        text = "".join(
-            f"{one['min']:10.3f} ({one['median']:7.3f}){one['min'] / cells[0]['min']:6.2f}"
-            for one in cells
-        )
+        text = f"{row['without_us']['median']:18.3f}"
+        for case in list(CASES)[1:]:
+            text += f"{row[f'{case}_us']['median']:11.3f}{row[f'{case}_times']['median']:7.3f}"
         print(f"{row['ranks']:5} {row['call']:16}{text}")
+    for ranks in RANKS:
+        of_ranks = [row for row in results if row["ranks"] == ranks]
+        for case in list(CASES)[1:]:
+            times = statistics.median(row[f"{case}_times"]["median"] for row in of_ranks)
+            print(f"{ranks:5} all {len(of_ranks)} calls, {case:10} {times:6.3f} times")
     for row in ratios:
         print(
             f"{row['ranks']:5} {row['call']:18} {row['median']:8.4f} times ({row['min']:.4f}-{row['max']:.4f})"
@@ -193,10 +215,9 @@ def main() -> None:
     for row in reloads:
         cells = [f"{name} {row[name]['median']:.1f}" for name in ("detect", "brought", "repaired", "restored")]  # fmt: skip
         print(f"{row['MiB']:5} MiB at 4 ranks, ms after the death: {', '.join(cells)}")
-    for name, ms in recoveries.items():
-        print(
-            f"recovery at 8 ranks, {name:10} {ms['median']:8.2f} ms ({ms['min']:.2f}-{ms['max']:.2f})"
-        )
+    for name, of_parts in recoveries.items():
+        for part, ms in of_parts.items():
+            print(f"{name}, {part:10} {ms['median']:8.2f} ({ms['min']:.2f}-{ms['max']:.2f})")
     print(f"stopped at 4 ranks, until fenced {fenced['median']:8.0f} ms ({fenced['min']:.0f}-{fenced['max']:.0f})")  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from command import finish
 from mpi_jobs.job import run_job
 from mpi_jobs.parts import ROOT, Parts
 from runflat import mpi
+from runflat.mpi.library import handle_of
 
 EXAMPLE = str(ROOT / "mpi/examples/04_spares.py")
 
@@ -306,6 +307,11 @@ def outside_of_a_job(**calls: Any) -> mpi.Job:
     job._memory, job._success, job._has_warned = {}, 0, False
     job._library = SimpleNamespace(**calls)
     return job
+
+
+def test_what_is_no_communicator_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"a communicator .* is needed, got None"):
+        handle_of(None)  # type: ignore[arg-type]
 
 
 def test_memory_is_any_writable_array_in_c_order() -> None:

@@ -312,9 +312,13 @@ def test_nothing_but_calls_is_exported(parts: Parts) -> None:
     [
         ("examples/02_spares.c", ["60"], 6, 2, "1@0.05,2@repair+0.001", 4),
         ("examples/02_spares.c", ["60", "parity"], 6, 2, "1@0.05", 5),
+        ("examples/02_spares.c", ["60", "watch"], 6, 2, "1@0.05", 5),
+        ("examples/02_spares.c", ["60", "store"], 6, 2, "1@0.05", 5),
         ("examples/03_overlap.c", ["60"], 5, 1, "2@0.05", 4),
         ("examples/06_background.c", ["60"], 6, 2, "1@0.05", 5),
         ("examples/07_refill.c", ["60", "2"], 5, 1, "", 5),
+        ("examples/08_grid.c", ["60"], 6, 2, "1@0.05", 5),
+        ("examples/09_ranges.c", ["universe", "1"], 6, 0, "5@0.2", 5),
         ("tests/objects.c", ["create", ".", "range"], 4, 0, "", 2),
         ("tests/objects.c", ["file", ".", "1000"], 5, 0, "", 4),
         ("tests/range.c", ["mpix_error_range", "universe", "inside"], 4, 0, "", 3),
@@ -338,6 +342,10 @@ def test_sanitizers_find_nothing(
     options = []
     if "parity" in words:
         settings["RUNFLAT_PARITY"] = "3"
+    if "watch" in words:
+        settings["RUNFLAT_WATCH_MS"] = "5"
+    if "store" in words:
+        settings["RUNFLAT_STORE"] = str(tmp_path)
     if "refill" in program:
         settings["RUNFLAT_REFILL"] = "1"
         options = ["--enable-recovery"]

@@ -90,8 +90,12 @@ int main(int argc, char **argv)
         RF_Protect(0, cells, sizeof cells);
         while (comm != MPI_COMM_NULL) {
             /* Here, so that a spare that wakes when others have none any more sees it, too. */
-            if (RF_Shape() == RF_SMALLER)
-                MPI_Abort(MPI_COMM_WORLD, 4); /* a rod that lacks a part is of no use */
+            if (RF_Shape() == RF_SMALLER) {
+                MPI_Comm_rank(comm, &rank);
+                if (rank == 0)
+                    fprintf(stderr, "a rod that lacks a part is of no use: give more spares\n");
+                MPI_Abort(MPI_COMM_WORLD, 4);
+            }
             int code = RF_Restore(comm, &step);
             if (code == RF_ERR_NO_CHECKPOINT || code == RF_ERR_DATA_LOST) {
                 MPI_Comm_rank(comm, &rank);

@@ -135,7 +135,15 @@ def strings(words: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:
 
 
 def handle_of(of: MPI.Comm | MPI.Info) -> ctypes.c_void_p:
-    """Give the handle that C has."""
+    """Give the handle that C has.
+
+    Raises
+    ------
+    TypeError
+        If it is no object of MPI.
+    """
+    if not hasattr(of, "handle"):
+        raise TypeError(f"a communicator or an info of mpi4py is needed, got {of!r}")
     return ctypes.c_void_p(of.handle)
 
 

@@ -28,8 +28,14 @@ REPORTS = ("failure_detected", "fenced")
 GAVE_UP = {"step_limit": "gave up", "exited": "exited"}
 """Ends that a rank came to by itself, and how they are called."""
 
+TOGETHER_S = 0.01
+"""Hosts that have failed within this time have failed together."""
+
 REPAIRS = {"repaired": "recovered", "shrink": "shrunk"}
 """What ends a recovery: a repair, or where there is none, a shrink; and how it is called."""
+
+REDUCED = "went on with fewer ranks"
+"""A repair that had no spare for a failed rank."""
 
 LEFT_OUT = "a waiting spare, left out at the next repair"
 """Nobody had to recover: the others heard of it and went on until there was a reason to repair, at the latest in RF_End."""
@@ -52,7 +58,7 @@ class Failure:
     repaired_ms : float or None
         From then until the last rank had repaired; None if there was no repair, or it had nothing to wait for.
     repair : str
-        `recovered`, `shrunk` where there was no more than that, `LEFT_OUT` of a spare, or `not repaired`.
+        `recovered`, `REDUCED`, `shrunk` where there was no more than that, `LEFT_OUT` of a spare, or `not repaired`.
     """
 
     rank: int
@@ -184,24 +190,33 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
     if reasons and lost:
         reasons.insert(
             0,
-            f"all ranks of {lost} failed: with its daemon a host takes the job along, which --supervise begins again elsewhere",
+            f"all ranks of {lost}: with its daemon a host takes the job along, which --supervise begins again elsewhere",
         )
     return [*reasons, *attempt.troubles]
 
 
 def _lost_hosts(events: Sequence[Event]) -> str:
-    """Name the hosts all of whose ranks have failed, where others have not; empty: none."""
+    """Say which hosts have lost all their ranks first, where some rank elsewhere has not failed, and which after them; empty: none.
+
+    Where mpirun ends the others host by host, these fail as well.
+    """
     on: dict[str, set[int]] = {}
     for one in events:
         if one.event == "started" and one.rank is not None and "host" in one.more:
             on.setdefault(str(one.more["host"]), set()).add(one.rank)
-    failed = {one.rank for one in find_failures(events)}
-    gone = sorted(host for host, ranks in on.items() if ranks <= failed)
-    return (
-        ("host " if len(gone) == 1 else "hosts ") + ", ".join(gone)
-        if 0 < len(gone) < len(on)
-        else ""
-    )
+    failed = {one.rank: one.at for one in find_failures(events)}
+    gone = {
+        host: max(failed[rank] for rank in ranks)
+        for host, ranks in on.items()
+        if ranks <= failed.keys()
+    }
+    if not 0 < len(gone) < len(on):
+        return ""
+    until = min(gone.values()) + TOGETHER_S
+    first = sorted(host for host, at in gone.items() if at <= until)
+    later = sorted(gone.keys() - first)
+    after = f", and then those of {', '.join(later)}" if later else ""
+    return f"{'host' if len(first) == 1 else 'hosts'} {', '.join(first)} failed{after}"
 
 
 def _gave_up(
@@ -261,8 +276,18 @@ def _repair(rank: int, at: float, events: Sequence[Event]) -> tuple[float | None
             same = [one for one in after if _began(one) <= after[0].t]
             if _was_asleep(rank, at, events) and min(map(_began, same)) > at:
                 return None, LEFT_OUT
+            if any(_reduced_in(one, events) for one in same):
+                name = REDUCED
             return 1e3 * (max(one.t for one in same) - at), name
     return None, "not repaired"
+
+
+def _reduced_in(repair: Event, events: Sequence[Event]) -> bool:
+    """Say whether a rank told in a repair that there are fewer ranks after it."""
+    return any(
+        one.event == "reduced" and one.rank == repair.rank and _began(repair) <= one.t <= repair.t
+        for one in events
+    )
 
 
 def _was_asleep(rank: int, at: float, events: Sequence[Event]) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 
 import click
 
 from runflat.cli.options import json_option, print_json
+from runflat.mpi_launch.hosts import core_count
 from runflat.mpi_launch.installed import policy_places
 from runflat.mpi_launch.library import Library, build, put_into
 from runflat.mpi_launch.toolchain import find_toolchain
@@ -57,7 +59,7 @@ def command(
         ("for", f"{library.toolchain.name}, {library.toolchain.mpicc}"),
         ("compiled", f"in {library.seconds:.1f} s" if library.built else "before; sources and MPI are the same"),
         ("start with", "runflat mpi run -n 4 ./app"),
-        ("or by hand", f"{preload} -n 4 ./app"),
+        ("or by hand", f"{preload} -n {min(4, core_count())} ./app"),
         ("or link it", shlex.join([str(library.toolchain.mpicc), "app.c", *library.link_flags])),
         ("policies", library.policies or f"not there, so no spares; looked for in {', '.join(map(str, policy_places()))}"),
     ]  # fmt: skip
@@ -72,7 +74,8 @@ def _say(text: str) -> None:
 
 def _preload(library: Library) -> list[str]:
     mpirun = str(library.toolchain.mpirun)
-    return [mpirun, "--with-ft", "ulfm", "-x", f"LD_PRELOAD={library.path}"]
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    return [mpirun, "--with-ft", "ulfm", *root, "-x", f"LD_PRELOAD={library.path}"]
 
 
 def _values(library: Library) -> dict[str, object]:
