@@ -25,26 +25,30 @@ from mpi_jobs.measured import measured  # noqa: E402  the tests' way to compile 
 from mpi_jobs.parts import Parts, build  # noqa: E402
 from mpi_jobs.record import sources  # noqa: E402
 
-ROUNDS = {2: 24, 4: 12, 8: 9}
-"""Of whole jobs, at so many ranks: two have a core each, and nearly nothing to wait for but each other."""
+ROUNDS = 30
+"""Of whole jobs."""
+WITH_MODES = 3
+"""Every so manieth round has jobs with modes, too."""
 REPEATS = 6
 RECOVERIES = 15
 RELOADS = {1: 6, 32: 6, 128: 3}
 """MiB of a rank's data, and how often a rank with as many dies."""
 RECOVERED = {"asleep": "examples/02_spares.c", "awake": "tests/collective.c"}
 """Programs that lose a rank, by what the others do meanwhile: sleep between their calls, or wait in them."""
-RANKS = tuple(ROUNDS)
+RANKS = (2, 4, 8)
 LARGEST = 32768
 GROUP = ("mpix_error_range", "group")
-CASES: dict[str, tuple[bool, tuple[str, ...], dict[str, str]]] = {
-    "without": (False, (), {}),
-    "local": (True, (), {}),
+Case = tuple[bool, tuple[str, ...], dict[str, str]]
+"""Whether the library is there, the key that the communicator gets, and what the library is told."""
+WITHOUT: Case = (False, (), {})
+ALIKE: dict[str, Case] = {"without": WITHOUT, "local": (True, (), {}), "again": WITHOUT}
+"""Nobody asks for anything."""
+MODES: dict[str, Case] = {
     "uniform": (True, ("mpix_error_uniform", "coll"), {}),
     "group": (True, GROUP, {}),
     "watched": (True, GROUP, {"RUNFLAT_WATCH_MS": "10"}),
-    "again": (False, (), {}),
 }
-"""Whether the library is there, the key that the communicator gets, and what the library is told."""
+CASES = ALIKE | MODES
 
 
 def run(parts: Parts, program: Path, ranks: int, case: str) -> dict[str, float]:
@@ -55,10 +59,12 @@ def run(parts: Parts, program: Path, ranks: int, case: str) -> dict[str, float]:
     )
 
 
-def in_turn(first: int) -> list[str]:
-    """All cases, from another one on in each round: who comes after whom may matter."""
-    cases = list(CASES)
-    return cases[first % len(cases) :] + cases[: first % len(cases)]
+def in_turn(turn: int) -> list[str]:
+    """All cases of a round, from another one on in each, every second one backwards: who comes after whom may matter."""
+    cases = list(CASES if turn % WITH_MODES == 0 else ALIKE)
+    first = turn // WITH_MODES % len(cases)
+    cases = cases[first:] + cases[:first]
+    return cases[::-1] if turn % 2 else cases
 
 
 def added(parts: Parts, ranks: int) -> dict[str, float]:
@@ -135,7 +141,12 @@ def main() -> None:
         check=True,
     )
     head = record.head("make bench", REPEATS)
-    head |= {"commit": own.stdout.strip(), "library": sources(), "rounds": ROUNDS}
+    head |= {
+        "commit": own.stdout.strip(),
+        "library": sources(),
+        "rounds": ROUNDS,
+        "rounds_with_modes": len(range(0, ROUNDS, WITH_MODES)),
+    }
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         parts = build(Path(folder))
@@ -143,13 +154,14 @@ def main() -> None:
         for ranks in RANKS:
             rounds = [
                 {case: run(parts, program, ranks, case) for case in in_turn(turn)}
-                for turn in range(ROUNDS[ranks])
+                for turn in range(ROUNDS)
             ]
             for call in rounds[0]["without"]:
                 row: dict[str, Any] = {"ranks": ranks, "call": call}
-                row |= {f"{c}_us": record.spread([one[c][call] for one in rounds]) for c in CASES}
-                for case in list(CASES)[1:]:
-                    times = [one[case][call] / one["without"][call] for one in rounds]
+                for case in CASES:
+                    there = [one for one in rounds if case in one]
+                    times = [one[case][call] / one["without"][call] for one in there]
+                    row[f"{case}_us"] = record.spread([one[case][call] for one in there])
                     row[f"{case}_times"] = record.spread(times)
                 results.append(row)
         past = {ranks: [added(parts, ranks) for _ in range(REPEATS)] for ranks in RANKS}
@@ -163,7 +175,7 @@ def main() -> None:
             for ranks in RANKS
             for star in (True, False)
         ]
-        reloads = [
+        reloads: list[dict[str, Any]] = [
             {"MiB": size, "times": times}
             | {name: record.spread([one[name] for one in found]) for name in found[0]}
             for size, times in RELOADS.items()

@@ -5,7 +5,10 @@ Those with spares are in `test_mpi_recovery` and `test_mpi_data` (02, 06, 07, 08
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -167,3 +170,33 @@ def test_the_examples_are_told_of_in_their_order() -> None:
         assert "runflat mpi run -n " in head, name
         compiler = {".c": f"mpicc {name} ", ".f90": "mpifort ", ".py": f"python {name}"}
         assert compiler[Path(name).suffix] in head, name
+
+
+def lines_at_the_head(source: Path) -> list[str]:
+    """Give the commands with which a program of the tutorial says that it is built and run."""
+    lines = (line.strip(" *!") for line in source.read_text(encoding="utf-8").splitlines()[:12])
+    return [line for line in lines if re.match(r"(runflat|mpicc|mpifort) ", line)]
+
+
+@pytest.mark.parametrize("name", sorted(file.name for file in EXAMPLES.glob("[0-9]*")))
+def test_the_commands_at_the_head_show_a_death(name: str, tmp_path: Path) -> None:
+    if name.endswith(".py"):
+        pytest.importorskip("mpi4py", reason="mpi4py: not installed")
+    if name.endswith(".f90") and shutil.which("gfortran") is None:
+        pytest.skip("gfortran: not installed")
+    lines = lines_at_the_head(EXAMPLES / name)
+    assert lines[-1].startswith("runflat mpi run ")
+    shutil.copy(EXAMPLES / name, tmp_path)
+    beside = Path(sys.executable).parent
+    done = subprocess.run(
+        ["bash", "-e", "-c", "\n".join(lines)],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": f"{beside}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    # Who dies of its own accord, in 07, is noted by the others alone.
+    assert re.search(r"rank \d (killed|failed) at .* (recovered|shrunk) after|no repair was asked", done.stderr), done.stderr  # fmt: skip

@@ -136,7 +136,9 @@ def test_hosts_that_are_lost_are_named() -> None:
     killed = noted("2 killed 3; 3 killed 3")
     verdict = judge(6, Attempt(status=0), [*on, *killed])
     assert verdict.reasons[0].startswith("all ranks of host n1 failed: with its daemon")
-    torn_down = noted("2 killed 3; 3 killed 3; 2 failure_detected 3.4 of=0; 2 failure_detected 3.5 of=1")
+    torn_down = noted(
+        "2 killed 3; 3 killed 3; 2 failure_detected 3.4 of=0; 2 failure_detected 3.5 of=1"
+    )
     verdict = judge(6, Attempt(status=0), [*on, *torn_down])
     assert verdict.reasons[0].startswith("all ranks of host n1 failed, and then those of n0: with")
     at_once = noted("2 killed 3; 3 killed 3; 0 killed 3.001; 1 killed 3.002")
@@ -238,7 +240,9 @@ def test_the_summary_says_who_failed_when_and_how_long_it_took() -> None:
     assert summary(judge(2, Attempt(status=0), only_shrunk)) == [
         "rank 1 killed at 1.000 s; detected after 10 ms; shrunk after 20 ms"
     ]
-    fewer = noted("0 started 0; 1 killed 1; 0 failure_detected 1.01 of=1; 0 reduced 1.019; 0 repaired 1.02 ms=5")
+    fewer = noted(
+        "0 started 0; 1 killed 1; 0 failure_detected 1.01 of=1; 0 reduced 1.019; 0 repaired 1.02 ms=5"
+    )
     assert summary(judge(2, Attempt(status=0), fewer)) == [
         "rank 1 killed at 1.000 s; detected after 10 ms; went on with fewer ranks after 20 ms"
     ]

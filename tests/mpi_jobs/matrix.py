@@ -22,6 +22,7 @@ from typing import Any
 
 from .hosts import PORTS, Hosts, make_hosts
 from .job import Ended, run_job
+from .losses import Layout, may_be_lost
 from .parts import Parts, build
 from .record import Record
 from .standstill import Standstill, watched
@@ -90,13 +91,17 @@ class Cell:
     policy: str = ""
     """On a grid; else the last processes are spares, and the nearest takes over."""
 
-    may_lose_data: bool = True
-    """Whoever dies may hold both copies of a rank's data, or two be of one parity group: then the program begins again, rightly."""
-
     @property
     def world(self) -> int:
         """Processes."""
         return self.ranks + self.spares
+
+    @property
+    def layout(self) -> Layout:
+        """Where ranks begin, and where their copies are."""
+        wide, high = GRIDS[self.ranks] if self.policy else (self.ranks, 1)
+        places = [x + y * (wide + 1) for y in range(high) for x in range(wide)]
+        return Layout(places, self.slots, self.parity, moves=bool(self.policy))
 
     @property
     def victims(self) -> set[int]:
@@ -159,21 +164,7 @@ def draw(ranks: int, who: str, phase: str, random: Random) -> Cell:
         program, words = MIXTURE, [str(random.randrange(10**6)), random.choice(MODES)]
     parity = random.choice((0, PARITY)) if who != "daemon" else 0
     gone = lost if who == "daemon" else None
-    # The copies of a host's ranks are on other hosts, members of a parity group need not be. Under a supervisor there are files, too.
-    of_one = who in ("one", "rank0") or (who == "node" and not parity)
-    may_lose = who != "daemon" and (earlier or not of_one)
-    return Cell(
-        ranks,
-        spares,
-        ",".join(kills),
-        hosted,
-        gone,
-        program,
-        tuple(words),
-        parity,
-        policy,
-        may_lose,
-    )
+    return Cell(ranks, spares, ",".join(kills), hosted, gone, program, tuple(words), parity, policy)
 
 
 def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
@@ -210,7 +201,7 @@ def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
         wrong.append("it hung")
     if f"{cell.ranks} ranks, {STEPS} steps, largest error 0\n" not in ended.text:
         wrong.append("the result is not there")
-    if began_again(cell, ended) and not (cell.may_lose_data or ended.torn):
+    if began_again(cell, ended) and not may_have_lost(cell, ended):
         wrong.append("it began again, though a copy of all data was left")
     if len(ended.torn) > len(ended.ranks("killed")):
         wrong.append(
@@ -264,12 +255,28 @@ def began_again(cell: Cell, ended: Ended) -> bool:
     Spares of a host that is left when mpirun ends the others rightly begin anew, alone, until it ends them, too: that is no answer
     of the job, whose next attempt has the data.
     """
-    deaths = _times_of_deaths(ended)
-    return (
-        bool(deaths)
-        and _had_data(cell, ended, deaths[0])
-        and any(one["t"] > deaths[0] and one["version"] == 0 for one in _checkpoints_of_all(ended))
+    return bool(_beginnings(cell, ended))
+
+
+def may_have_lost(cell: Cell, ended: Ended) -> bool:
+    """Say whether each beginning was for lost data: under a supervisor there are files, and who is torn died at a moment unknown."""
+    if cell.lost is not None:
+        return False
+    return bool(ended.torn) or all(
+        may_be_lost(cell.layout, ended.events, moment) for moment in _beginnings(cell, ended)
     )
+
+
+def _beginnings(cell: Cell, ended: Ended) -> list[float]:
+    """Give the moments at which ranks were the first to keep first values after the death of somebody who had data."""
+    deaths = _times_of_deaths(ended)
+    if not deaths or not _had_data(cell, ended, deaths[0]):
+        return []
+    firsts = [one["t"] for one in _checkpoints_of_all(ended) if one["version"] == 0]
+    after = (
+        min((first for first in firsts if first > death), default=None) for death in set(deaths)
+    )
+    return sorted({first for first in after if first is not None})
 
 
 def _checkpoints_of_all(ended: Ended) -> list[dict[str, Any]]:
