@@ -50,7 +50,10 @@ def in_turn(cases: dict[str, Case], turn: int) -> list[tuple[str, Case]]:
 
 
 def calls(parts: Parts, rounds: int, cases: dict[str, Case]) -> Iterator[Row]:
-    """Microseconds a call by ranks, call and case; each case: fault tolerance or not, and an info key."""
+    """Microseconds a call by ranks, call and case; each case: fault tolerance or not, and an info key.
+
+    `times`: the median of a case over the first case of the same round, since rounds differ more than cases.
+    """
     program = parts.unlinked("bench/latency.c")
     for ranks in (2, 8):
         found: list[dict[str, dict[str, float]]] = [
@@ -60,11 +63,14 @@ def calls(parts: Parts, rounds: int, cases: dict[str, Case]) -> Iterator[Row]:
             }
             for turn in range(rounds)
         ]
-        for call in found[0][next(iter(cases))]:
+        first = next(iter(cases))
+        for call in found[0][first]:
             name, _, size = call.rpartition("_")
             for case in cases:
                 us = spread([one[case][call] for one in found])
-                yield {"ranks": ranks, "call": name, "bytes": size, "case": case} | us
+                times = statistics.median(one[case][call] / one[first][call] for one in found)
+                row: Row = {"ranks": ranks, "call": name, "bytes": size, "case": case}
+                yield row | us | {"times": f"{times:.4g}"}
 
 
 def figure5(parts: Parts, rounds: int) -> Iterator[Row]:

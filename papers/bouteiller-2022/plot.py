@@ -2,7 +2,7 @@
 
     python papers/bouteiller-2022/plot.py [FOLDER with figure5.csv ...] [--into out/bouteiller-2022/figures.html]
 
-Figures 5 and 6 show the best of the rounds, 7 and 8 their medians.
+All show medians, 5 and 6 of what rounds have beside the first case of the same round.
 """
 
 from __future__ import annotations
@@ -64,17 +64,19 @@ def rows(folder: Path, number: int) -> list[Row]:
         return list(csv.DictReader(file))
 
 
-def ratios(table: list[Row], case: str, base: str) -> Iterator[Line]:
-    """Give a case over another one, by bytes, for each number of ranks and call."""
-    best = {
-        (one["ranks"], one["call"], int(one["bytes"]), one["case"]): float(one["best"])
-        for one in table
-    }
+def ratios(table: list[Row], case: str) -> Iterator[Line]:
+    """Give a case over the first one, by bytes, for each number of ranks and call."""
     for ranks in ("2", "8"):
         for call in CALLS:
-            sizes = sorted(key[2] for key in best if key[:2] == (ranks, call) and key[3] == case)
-            over = [best[ranks, call, size, case] / best[ranks, call, size, base] for size in sizes]
-            yield f"{call}, {ranks} ranks", list(map(float, sizes)), over
+            own = [
+                one for one in table
+                if (one["ranks"], one["call"], one["case"]) == (ranks, call, case)
+            ]  # fmt: skip
+            yield (
+                f"{call}, {ranks} ranks",
+                [float(one["bytes"]) for one in own],
+                [float(one["times"]) for one in own],
+            )
 
 
 def shrinks(table: list[Row]) -> Iterator[Line]:
@@ -99,8 +101,8 @@ def reloads(table: list[Row]) -> Iterator[Line]:
 def draw(folder: Path) -> go.Figure:
     """Draw the four."""
     lines = (
-        list(ratios(rows(folder, 5), "group", "off")),
-        list(ratios(rows(folder, 6), "uniform", "local")),
+        list(ratios(rows(folder, 5), "group")),
+        list(ratios(rows(folder, 6), "uniform")),
         list(shrinks(rows(folder, 7))),
         list(reloads(rows(folder, 8))),
     )
