@@ -199,4 +199,6 @@ def test_the_commands_at_the_head_show_a_death(name: str, tmp_path: Path) -> Non
     )
     assert done.returncode == 0, done.stdout + done.stderr
     # Who dies of its own accord, in 07, is noted by the others alone.
-    assert re.search(r"^runflat: ranks? [\d, ]+ (killed|failed) at ", done.stderr, re.M), done.stderr
+    assert re.search(r"^runflat: ranks? [\d, ]+ (killed|failed) at ", done.stderr, re.M), (
+        done.stderr
+    )

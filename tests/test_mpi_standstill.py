@@ -1,5 +1,6 @@
 """A machine that stands still is told from a job that hangs."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from mpi_jobs import matrix
 from mpi_jobs.job import NO_LAUNCHER, Ended
 from mpi_jobs.parts import Parts
-from mpi_jobs.standstill import LONG_S, Standstill, watched
+from mpi_jobs.standstill import LONG_S, Standstill, waits, watched
 
 CELL = matrix.Cell(ranks=4, spares=2, kill="1@0.1")
 
@@ -44,6 +45,42 @@ def test_who_is_stopped_learns_for_how_long() -> None:
     watcher.send_signal(signal.SIGCONT)
     out, _ = watcher.communicate(timeout=60)
     assert float(out) > 1.3
+
+
+BUSY = """
+import os, sys
+os.sched_setaffinity(0, {int(sys.argv[1])})
+if sys.argv[2] == "idle":
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+print("busy", flush=True)
+while True:
+    pass
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/schedstat").exists(), reason="schedstat: not counted by this kernel"
+)
+def test_who_has_no_processor_is_known_by_how_long() -> None:
+    processor = str(min(os.sched_getaffinity(0)))
+    idle, other = (
+        subprocess.Popen([sys.executable, "-c", BUSY, processor, kind], stdout=subprocess.PIPE, text=True)
+        for kind in ("idle", "other")
+    )  # fmt: skip
+    try:
+        for child in (idle, other):
+            assert child.stdout
+            assert child.stdout.readline() == "busy\n"
+        own = Path(f"/proc/{idle.pid}/task/{idle.pid}/schedstat")
+        before = waits()[own]
+        time.sleep(1.5)
+        other.kill()
+        time.sleep(0.3)
+        assert waits()[own] - before > 1
+    finally:
+        for child in (idle, other):
+            child.kill()
+            child.communicate()
 
 
 def test_a_watch_ends_with_what_it_watches() -> None:

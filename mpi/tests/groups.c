@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 {
     int rounds = argc > 2 ? atoi(argv[2]) : ROUNDS, made = 0, class = MPI_SUCCESS, left, own_sum,
         code = MPI_SUCCESS;
-    MPI_Comm comm, half, rest;
+    MPI_Comm comm = MPI_COMM_NULL, half = MPI_COMM_NULL, rest; /* in case of a death so early */
     MPI_Errhandler handler;
     if (argc < 2)
         return 2;
