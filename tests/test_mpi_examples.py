@@ -179,7 +179,7 @@ def lines_at_the_head(source: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("name", sorted(file.name for file in EXAMPLES.glob("[0-9]*")))
-def test_the_commands_at_the_head_show_a_death(name: str, tmp_path: Path) -> None:
+def test_the_commands_at_the_head_show_a_death(parts: Parts, name: str, tmp_path: Path) -> None:
     if name.endswith(".py"):
         pytest.importorskip("mpi4py", reason="mpi4py: not installed")
     beside = Path(sys.executable).parent
@@ -191,7 +191,8 @@ def test_the_commands_at_the_head_show_a_death(name: str, tmp_path: Path) -> Non
     done = subprocess.run(
         ["bash", "-e", "-c", "\n".join(lines)],
         cwd=tmp_path,
-        env=os.environ | {"PATH": f"{beside}:{os.environ['PATH']}"},
+        env=os.environ
+        | {"PATH": f"{beside}:{os.environ['PATH']}", "RUNFLAT_POLICY_LIBRARY": str(parts.policy)},
         capture_output=True,
         text=True,
         check=False,
