@@ -7,6 +7,7 @@ the kernel counts for each thread: how long it was ready to run and had none (`/
 
 from __future__ import annotations
 
+import glob
 import os
 import time
 from collections.abc import Iterator
@@ -43,7 +44,9 @@ class Standstill:
 def waits() -> dict[Path, float]:
     """Give how long each thread of this machine has been ready to run and had no processor, in s."""
     found = {}
-    for file in Path("/proc").glob("[0-9]*/task/*/schedstat"):
+    # Not pathlib's, which takes a process that ends meanwhile for an error.
+    for name in glob.iglob("/proc/[0-9]*/task/*/schedstat"):  # noqa: PTH207
+        file = Path(name)
         try:
             found[file] = 1e-9 * int(file.read_text(encoding="ascii").split()[1])
         except (OSError, IndexError):
