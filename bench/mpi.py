@@ -28,7 +28,7 @@ from mpi_jobs.record import sources  # noqa: E402
 ROUNDS = 30
 """Of whole jobs."""
 WITH_MODES = 3
-"""Every so manieth round has jobs with modes, too."""
+"""One round of so many has jobs with modes, too."""
 REPEATS = 6
 RECOVERIES = 15
 RELOADS = {1: 6, 32: 6, 128: 3}
