@@ -219,7 +219,7 @@ def test_a_stopped_process_is_fenced(parts: Parts) -> None:
     while not took or (took[-1] >= 1.5 and len(took) < 3):
         ended = run_job(parts, 6, program, spares=2, stop="2@0.2")
         assert "4 ranks, 150 steps, largest error 0" in ended.text
-        assert ended.ranks("stopped") == {2}
+        assert ended.ranks("stopped") == ended.fenced == {2}
         assert not ended.left_behind
         took.append(ended.first("fenced") - ended.first("stopped"))
     assert took[-1] < 1.5, took

@@ -30,7 +30,8 @@ static MPI_Comm copy_with_range(MPI_Comm comm, const char *range)
     MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpix_error_range", range);
-    MPI_Comm_set_info(copy, info);
+    if (MPI_Comm_set_info(copy, info) != MPI_SUCCESS)
+        MPI_Abort(MPI_COMM_WORLD, 2); /* no such range, as the library has said */
     MPI_Info_free(&info);
     return copy;
 }

@@ -45,6 +45,12 @@ class Ended:
         ended_themselves = [one for one in self.events if one["event"] == "fenced"]
         return {one["rank"] for one in ended_themselves if one["of"] == one["rank"]}
 
+    @property
+    def fenced(self) -> set[int]:
+        """Ranks that others ended since they were stopped."""
+        fences = [one for one in self.events if one["event"] == "fenced"]
+        return {one["of"] for one in fences if one["of"] != one["rank"]}
+
     def first(self, event: str) -> float:
         """When an event was noted first, in seconds since the epoch."""
         return min(one["t"] for one in self.events if one["event"] == event)

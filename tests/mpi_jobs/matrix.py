@@ -207,6 +207,8 @@ def run_cell(parts: Parts, cell: Cell) -> tuple[Ended, list[str]]:
         wrong.append(
             f"{sorted(ended.torn)} say that their queues are torn, which so many cannot be"
         )
+    if ended.fenced:
+        wrong.append(f"{sorted(ended.fenced)} were fenced, though nobody was stopped")
     if ended.left_behind:
         wrong.append(f"{len(ended.left_behind)} processes were left behind")
     wrong.extend(ended.crash_words[:3])
