@@ -202,15 +202,16 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     if (RF_Init(RF_SPARES_FROM_LAUNCH, &comm) != MPI_SUCCESS)
         MPI_Abort(MPI_COMM_WORLD, 2);
+    /* Spares that take over come here too, one by one, with a communicator that has the mode. */
+    if (comm != MPI_COMM_NULL && uniform)
+        set_mode(comm, "mpix_error_uniform", "coll");
+    if (comm != MPI_COMM_NULL && creates)
+        set_mode(comm, "mpix_error_range", "group");
     while (comm != MPI_COMM_NULL) {
         int rank, size;
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_size(comm, &size);
         RF_Protect(0, &sum, sizeof sum);
-        if (uniform)
-            set_mode(comm, "mpix_error_uniform", "coll");
-        if (creates)
-            set_mode(comm, "mpix_error_range", "group");
         int code = RF_Restore(comm, &step);
         if (code == RF_ERR_NO_CHECKPOINT || code == RF_ERR_DATA_LOST)
             code = RF_Checkpoint(comm, step = sum = 0);

@@ -16,7 +16,7 @@ from typing import Any
 from .parts import Parts
 from .processes import processes_with, stacks_of
 
-CRASH_WORDS = ("segmentation fault", "signal: aborted", "assertion", "caught signal")
+CRASH_WORDS = ("segmentation fault", "signal: aborted", "assertion", "caught signal", "opal error")
 """What a crash prints, in lower case."""
 
 

@@ -28,20 +28,23 @@ enum { JOINED = 1, CALL = 2 };
 /* Counts that differ by one are told apart by their remainders, in bits that `vote_on` leaves. */
 enum { REMAINDERS = 4, SHIFT = FREE_VOTES, NO_TROUBLE = ~0 };
 
-struct ballot *open_ballot(MPI_Comm comm)
+struct ballot *open_ballot_in(MPI_Comm copy, MPI_Comm comm)
 {
     struct ballot *ballot = new_table(1, sizeof *ballot);
-    begin_making();
-    int code = PMPI_Comm_dup(comm, &ballot->copy);
-    code = settle_all(comm, end_making(code, &ballot->copy));
-    if (code != MPI_SUCCESS) {
-        free(ballot);
-        return NULL;
-    }
-    PMPI_Comm_set_errhandler(ballot->copy, MPI_ERRORS_RETURN);
+    PMPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+    ballot->copy = copy;
     ballot->comm = comm;
     ballot->agreement = MPI_REQUEST_NULL;
     return ballot;
+}
+
+struct ballot *open_ballot(MPI_Comm comm)
+{
+    MPI_Comm copy = MPI_COMM_NULL;
+    begin_making();
+    int code = PMPI_Comm_dup(comm, &copy);
+    code = settle_all(comm, end_making(code, &copy));
+    return code == MPI_SUCCESS ? open_ballot_in(copy, comm) : NULL;
 }
 
 static bool has_joined(const struct ballot *ballot)

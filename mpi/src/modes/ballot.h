@@ -19,6 +19,9 @@ struct ballot;
 /* Begins for a communicator; all its processes do. NULL: it could not be made, and every call is followed by an agreement. */
 struct ballot *open_ballot(MPI_Comm comm);
 
+/* The same with a copy that there is; waits for nobody. */
+struct ballot *open_ballot_in(MPI_Comm copy, MPI_Comm comm);
+
 /* Whether calls are still followed by barriers, but for the last one. */
 bool is_open(const struct ballot *ballot);
 

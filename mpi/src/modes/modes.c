@@ -183,6 +183,13 @@ void change_modes(MPI_Comm comm, struct modes modes)
         change_ballot(comm, open_ballot(comm));
 }
 
+void confirm_in(MPI_Comm copy, MPI_Comm comm)
+{
+    note_handler(comm);
+    if (begin_looking())
+        change_ballot(comm, open_ballot_in(copy, comm));
+}
+
 void look_at_ballots(void)
 {
     pthread_rwlock_rdlock(&lock);

@@ -47,6 +47,9 @@ void adopt_modes(MPI_Comm comm, struct modes modes);
 /* The same with the modes of the one that it was made from. */
 void inherit_modes(MPI_Comm from, MPI_Comm to);
 
+/* Its uniform calls are confirmed in a copy of it from now on, which is the library's; all its processes do the same, and wait for nobody. */
+void confirm_in(MPI_Comm copy, MPI_Comm comm);
+
 /* What confirms the collective calls of a communicator; NULL: nothing. */
 struct ballot *ballot_of(MPI_Comm comm);
 

@@ -4,8 +4,8 @@
  * communicator has an identity: that of its parent, and how many were made from that one before, which is the same at all its processes
  * since all have a new one or none.
  *
- * Limits: communicators that other calls made (MPI_Comm_idup, MPIX_Comm_ishrink, a repair, a copy of an intercommunicator) are known by their
- * number alone, which comes again when they are freed. */
+ * Limits: communicators that other calls made (MPI_Comm_idup, MPIX_Comm_ishrink, a copy of an intercommunicator) are known by their number
+ * alone, which comes again when they are freed; so are those of a repair, whose number does not (lasting.h). */
 #ifndef RUNFLAT_CALLS_H
 #define RUNFLAT_CALLS_H
 

@@ -73,39 +73,27 @@ static void take_pool(struct repair *repair)
     bury(repair->next);
 }
 
-/* The old gate is left as it is: agreements on it may be pending. */
-static void make_gate(struct repair *repair)
+static void make_next(struct repair *repair)
 {
     MPI_Group group;
-    PMPI_Comm_group(*repair->pool, &group);
+    if (repair->made_count == GATE)
+        PMPI_Comm_group(*repair->pool, &group);
+    else
+        group = own_group();
     begin_build(&repair->build, *repair->pool, group);
     PMPI_Group_free(&group);
-    repair->stage = GATING;
+}
+
+/* The pool and who is who in it are known. */
+static void begin_communicators(struct repair *repair)
+{
+    repair->made_count = 0;
+    repair->wanted = repair->votes & NO_COLL ? BALLOT : MADE_MAX;
+    repair->stage = MAKING;
+    make_next(repair);
     repair->brings = !(repair->votes & NO_COPIES);
     if (repair->brings)
         begin_homing(&repair->homing, *repair->pool);
-}
-
-/* Begins to make a communicator of the ranks, and at spares one of the spares. */
-static void build_for_ranks(struct repair *repair)
-{
-    MPI_Group group = own_group();
-    begin_build(&repair->build, *repair->pool, group);
-    PMPI_Group_free(&group);
-}
-
-static void make_ranks(struct repair *repair)
-{
-    *repair->gate = repair->build.made;
-    build_for_ranks(repair);
-    repair->stage = RANKING;
-}
-
-static void make_side(struct repair *repair)
-{
-    repair->ranks = repair->build.made;
-    build_for_ranks(repair);
-    repair->stage = SIDING;
 }
 
 static void tell_of_lost_ranks(const char *what_comes, const char *event)
@@ -121,19 +109,25 @@ static void tell_of_lost_ranks(const char *what_comes, const char *event)
 
 static void end_repair(struct repair *repair)
 {
-    *repair->side = repair->build.made;
+    /* The old gate is left as it is: agreements on it may be pending. */
+    *repair->gate = repair->made[GATE];
     if (own_rank() < 0) {
-        free_made(&repair->ranks);
-        free_made(repair->side);
+        for (int one = RANKS; one < repair->wanted; one++)
+            free_made(&repair->made[one]);
         drop_all_copies();
     }
+    repair->ranks = repair->made[RANKS];
+    *repair->side = repair->made[SIDE];
     if (repair->may_free) {
         free_made(&repair->old);
     } else if (repair->old != MPI_COMM_NULL) {
         drop_modes(repair->old);
     }
-    if (repair->ranks != MPI_COMM_NULL)
+    if (repair->ranks != MPI_COMM_NULL) {
         adopt_modes(repair->ranks, modes_in(repair->votes));
+        if (repair->wanted > BALLOT)
+            confirm_in(repair->made[BALLOT], repair->ranks);
+    }
     count_agreements(repair->ranks);
     tell_of_lost_ranks("goes on", "reduced");
     if (repair->tell || first_dead() >= 0)
@@ -154,17 +148,16 @@ static bool begin_making_anew(struct repair *repair, int *code)
     else if (has_lost_ranks() && repair->stop_when_exhausted)
         *code = stop();
     else
-        make_gate(repair);
+        begin_communicators(repair);
     return *code != MPI_SUCCESS;
 }
 
 /* A communicator is there. */
 static void take_built(struct repair *repair)
 {
-    if (repair->stage == GATING)
-        make_ranks(repair);
-    else if (repair->stage == RANKING)
-        make_side(repair);
+    repair->made[repair->made_count++] = repair->build.made;
+    if (repair->made_count < repair->wanted)
+        make_next(repair);
     else
         repair->stage = LANDING;
 }
@@ -211,7 +204,7 @@ void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Co
                               .stop_when_exhausted = stop_when_exhausted,
                               .votes = votes,
                               .begin = wall_s()};
-    make_gate(repair);
+    begin_communicators(repair);
 }
 
 bool advance_repair(struct repair *repair, int *code)
@@ -239,9 +232,7 @@ bool advance_repair(struct repair *repair, int *code)
             return false;
         take_pool(repair);
         return begin_making_anew(repair, code);
-    case GATING:
-    case RANKING:
-    case SIDING:
+    case MAKING:
         if (repair->brings)
             advance_homing(&repair->homing);
         if (!advance_build(&repair->build, code))

@@ -1,5 +1,5 @@
 /* A repair, step by step without waiting: shrink the pool, end what agreements are pending, ask the policy who takes over, make the
- * gate, the communicator of the ranks and its copy, while the copies of checkpoints come home. A failure in its midst begins it again;
+ * gate, the communicator of the ranks and its copies, while the copies of checkpoints come home. A failure in its midst begins it again;
  * its steps are the same whoever has failed. */
 #ifndef RUNFLAT_REPAIR_H
 #define RUNFLAT_REPAIR_H
@@ -11,6 +11,10 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+/* What is made of the pool, in this order: the gate; the communicator of the ranks, and at spares one of the spares; a copy of that for
+ * checkpoints, and one for uniform calls if the ranks have them. */
+enum { GATE, RANKS, SIDE, BALLOT, MADE_MAX };
+
 struct repair {
     MPI_Comm *pool; /* of all that live; a smaller one takes its place */
     MPI_Comm *gate; /* a copy of the pool; a new one takes its place */
@@ -20,15 +24,17 @@ struct repair {
     MPI_Comm *side;
     bool stop_when_exhausted, tell;
     bool refill; /* new processes are started for the dead, if any process wants that */
-    enum { SHRINKING, VOTING, FINISHING, GATING, RANKING, SIDING, LANDING, LEAVING } stage;
+    enum { SHRINKING, VOTING, FINISHING, MAKING, LANDING, LEAVING } stage;
     bool may_free;
     int votes;
     MPI_Request vote;
     MPI_Comm next;
     struct shrink shrink;
     struct homing homing;
-    bool brings; /* there are copies: they come home from GATING to LANDING */
+    bool brings; /* there are copies: they come home from MAKING to LANDING */
     struct build build;
+    MPI_Comm made[MADE_MAX];
+    int made_count, wanted; /* of those */
     double begin, shrink_begin;
 };
 
