@@ -131,6 +131,13 @@ def test_spares_that_worked_as_ranks_are_said() -> None:
     assert unused(2, noted(ALL + "2 asleep 2")) == []
 
 
+def test_who_has_come_to_its_end_and_leaves_has_not_failed() -> None:
+    left = noted("2 killed 3; 0 finalized 4; 1 failure_detected 4.1 of=0; 1 finalized 5")
+    verdict = judge(3, Attempt(status=0), left)
+    assert [one.rank for one in verdict.failures] == [2]
+    assert verdict.outcome == "recovered"
+
+
 def test_hosts_that_are_lost_are_named() -> None:
     on = [Event(1.0, rank, "started", more={"host": f"n{rank // 2}"}) for rank in range(6)]
     killed = noted("2 killed 3; 3 killed 3")
@@ -140,7 +147,9 @@ def test_hosts_that_are_lost_are_named() -> None:
         "2 killed 3; 3 killed 3; 2 failure_detected 3.4 of=0; 2 failure_detected 3.5 of=1"
     )
     verdict = judge(6, Attempt(status=0), [*on, *torn_down])
-    assert verdict.reasons[0].startswith("all ranks of host n1 failed, and then those of n0: with")
+    assert verdict.reasons[0].startswith(
+        "all ranks of host n1 failed, and then those of n0, most likely ended by mpirun: with"
+    )
     at_once = noted("2 killed 3; 3 killed 3; 0 killed 3.001; 1 killed 3.002")
     verdict = judge(6, Attempt(status=0), [*on, *at_once])
     assert verdict.reasons[0].startswith("all ranks of hosts n0, n1 failed: with")

@@ -111,7 +111,7 @@ class Launch:
         job: Job,
         kills: Sequence[NodeKill] = (),
         folders: Folders | None = None,
-        again: int = 0,
+        earlier: Sequence[Verdict] = (),
     ) -> End:
         """Run the job once, say how it ended, write the timeline.
 
@@ -123,8 +123,8 @@ class Launch:
             What is killed from outside.
         folders : Folders, optional
             Where each host puts its checkpoints and its shared memory.
-        again : int
-            How often the job has been begun before; from 1 on it goes on from the checkpoints there.
+        earlier : sequence of Verdict
+            How attempts before it ended, if there were any; it goes on from their checkpoints.
 
         Raises
         ------
@@ -132,6 +132,7 @@ class Launch:
             If it cannot be started.
         """
         # Each attempt has event files and a timeline of its own.
+        again = len(earlier)
         events = self.events / f"again-{again}" if again else self.events
         events.mkdir(exist_ok=True)
         sites = None if self.sites is None else write_sites(events, self.sites)
@@ -153,7 +154,7 @@ class Launch:
             self.say(sentence)
         if verdict.outcome == "recovered":
             self.say("the others came to their end")
-        timeline = self._timeline(job, attempt, verdict, noted, line, again)
+        timeline = self._timeline(job, attempt, verdict, noted, line, earlier)
         return End(verdict, noted, timeline, self._write(timeline, again))
 
     def _timeline(
@@ -163,7 +164,7 @@ class Launch:
         verdict: Verdict,
         noted: Sequence[Event],
         line: Line,
-        again: int,
+        earlier: Sequence[Verdict],
     ) -> Timeline | None:
         if self.timeline is None and not self.has_text:
             return None
@@ -171,8 +172,12 @@ class Launch:
 
         return Timeline(
             ranks=job.world_size, seconds=attempt.seconds, verdict=verdict, events=noted,
-            command=self.command, launch=str(line), attempt=again + 1,
+            command=self.command, launch=str(line),
+            earlier=[(list(one.reasons), self._name(again)) for again, one in enumerate(earlier)],
         )  # fmt: skip
+
+    def _name(self, again: int) -> str:
+        return "" if self.timeline is None else _of_attempt(self.timeline, again).name
 
     def _write(self, timeline: Timeline | None, again: int) -> bool:
         """Write the timeline if that was asked for; a disk that is full does not end the job, so say whether it went well."""
@@ -189,10 +194,11 @@ class Launch:
     def go_on(self, end: End, again: int) -> None:
         """Let the page of an attempt tell that the job begins again, and where that is written."""
         if end.timeline is not None and self.timeline is not None and end.is_written:
-            after = _of_attempt(self.timeline, again).name
             # The page is there; without the link it is as good.
             with suppress(MpiError):
-                replace(end.timeline, after=after).write(_of_attempt(self.timeline, again - 1))
+                replace(end.timeline, after=self._name(again)).write(
+                    _of_attempt(self.timeline, again - 1)
+                )
 
 
 def _of_attempt(timeline: Path, again: int) -> Path:

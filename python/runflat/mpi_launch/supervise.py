@@ -37,6 +37,7 @@ from runflat.mpi_launch.job import Job
 from runflat.mpi_launch.launch import End, Launch
 from runflat.mpi_launch.line import Folders
 from runflat.mpi_launch.probe import answering, clear
+from runflat.mpi_launch.verdict import Verdict
 
 SAME_AGAIN = (
     "the job has ended so twice while no process and no host had failed: it does not begin again"
@@ -103,6 +104,7 @@ def run_supervised(
         end = launch.run(job, kills, folders)
         hosts = hosts or started_hosts(end.events)
         is_same = False
+        earlier: list[Verdict] = []
         for again in range(1, relaunches + 1):
             if end.verdict.outcome != "failed":
                 break
@@ -125,7 +127,8 @@ def run_supervised(
             launch.go_on(end, again)
             # What it does by itself, with all hosts there, it does the next time too.
             is_same = not end.verdict.failures and (not hosts or hosts == before)
-            last = launch.run(job, (), folders, again)
+            earlier.append(end.verdict)
+            last = launch.run(job, (), folders, earlier)
             end = replace(last, is_written=last.is_written and end.is_written)
             hosts = hosts or started_hosts(end.events)
         return end

@@ -1,7 +1,7 @@
 """Writes down what happened in a run: all events as one JSON object, in a file or on stdout, and as a page.
 
-The object has `version`, `attempt` (1, or more of a job that has begun again), `ranks` (processes of the world), `outcome`, `status`,
-`reasons`, `command`, `launch` (mpirun's line), `begun` (seconds since the epoch that the page counts from) and `events`, by time, each as
+The object has `version`, `attempt` (1, or more of a job that has begun again), `earlier` (the reasons of each attempt before it), `ranks`
+(processes of the world), `outcome`, `status`, `reasons`, `command`, `launch` (mpirun's line), `begun` (seconds since the epoch that the page counts from) and `events`, by time, each as
 the process wrote it (`events`).
 """
 
@@ -39,8 +39,8 @@ class Timeline:
         Of all processes and the launcher, by time.
     command, launch : str
         What was typed, and mpirun's line.
-    attempt : int
-        From 1 on.
+    earlier : sequence of (list of str, str)
+        Of attempts before it: why they ended, and the name of their file, in the same folder; empty: none was written.
     after : str, optional
         The file of the attempt after it, in the same folder.
     """
@@ -51,8 +51,13 @@ class Timeline:
     events: Sequence[Event]
     command: str
     launch: str
-    attempt: int = 1
+    earlier: Sequence[tuple[list[str], str]] = ()
     after: str | None = None
+
+    @property
+    def attempt(self) -> int:
+        """Its number, from 1 on."""
+        return len(self.earlier) + 1
 
     def write(self, path: Path) -> list[Path]:
         """Write the JSON, and if the name ends in `.html` the page, the JSON beside it; give the files.
@@ -83,6 +88,7 @@ class Timeline:
         return {
             "version": __version__,
             "attempt": self.attempt,
+            "earlier": [reasons for reasons, _ in self.earlier],
             "ranks": self.ranks,
             "outcome": self.verdict.outcome,
             "status": self.verdict.status,
@@ -100,10 +106,12 @@ class Timeline:
             title=self.command,
             answers=[
                 BEGUN_AGAIN if self.after else ANSWERS[self.verdict.outcome],
+                *self._before(),
                 *self.verdict.reasons,
                 *summary(self.verdict),
                 *reduced(self.events),
             ],
+            before=self.earlier[-1][1] if self.earlier else None,
             after=self.after,
             facts=[
                 ("processes", f"{self.ranks:,}"),
@@ -125,11 +133,18 @@ class Timeline:
             plan_text="",
         )
 
+    def _before(self) -> list[str]:
+        """Say which attempt this is, and why there is another one."""
+        if not self.earlier:
+            return []
+        reasons, _ = self.earlier[-1]
+        return [f"This is attempt {self.attempt}. The one before ended early: {reasons[0]}."]
+
 
 BEGUN_AGAIN = "This attempt did not come to its end; the job was begun again."
 
 ANSWERS = {
-    "done": "The job came to its end, and nothing failed.",
+    "done": "The job came to its end, and no rank failed.",
     "recovered": "Ranks failed, and the job went on to its end.",
     "failed": "The job did not come to its end.",
     "limit": "The job was ended: its time had run out.",

@@ -215,7 +215,7 @@ def _lost_hosts(events: Sequence[Event]) -> str:
     until = min(gone.values()) + TOGETHER_S
     first = sorted(host for host, at in gone.items() if at <= until)
     later = sorted(gone.keys() - first)
-    after = f", and then those of {', '.join(later)}" if later else ""
+    after = f", and then those of {', '.join(later)}, most likely ended by mpirun" if later else ""
     return f"{'host' if len(first) == 1 else 'hosts'} {', '.join(first)} failed{after}"
 
 
@@ -244,12 +244,19 @@ def _ended(attempt: Attempt) -> str:
 def find_failures(events: Sequence[Event]) -> list[Failure]:
     """Find who failed, by time of failure."""
     known: dict[int, tuple[float, str, bool]] = {}
+    # Who has come to its end leaves, which another one may take for a failure.
+    left = {one.rank: one.t for one in events if one.event == "finalized"}
     for one in events:
         if one.rank is not None and one.event in (*ON_PURPOSE, *GAVE_UP):
             how = GAVE_UP.get(one.event, one.event)
             known.setdefault(one.rank, (one.t, how, True))
     for one in events:
-        if one.event in REPORTS and one.of is not None and one.of != one.rank:
+        if (
+            one.event in REPORTS
+            and one.of is not None
+            and one.of != one.rank
+            and one.t < left.get(one.of, math.inf)
+        ):
             known.setdefault(one.of, (one.t, "failed", False))
     failures = []
     for rank, (at, how, is_exact) in known.items():

@@ -71,8 +71,8 @@ class TimelineReport:
         By time.
     failures : sequence of TimelineFailure
         By time.
-    after : str, optional
-        The page of the attempt after this one, in the same folder.
+    before, after : str, optional
+        The pages of the attempts before and after this one, in the same folder.
     notes, version, commit, command, created, plan_text, inputs, seed
         Where it comes from, as in `StudyReport`; there is no seed.
     """
@@ -83,6 +83,7 @@ class TimelineReport:
     ranks: int
     events: Sequence[TimelineEvent]
     failures: Sequence[TimelineFailure]
+    before: str | None = None
     after: str | None = None
     notes: Sequence[str] = ()
     version: str = ""

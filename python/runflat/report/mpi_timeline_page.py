@@ -49,6 +49,8 @@ CAPTION = Caption(
     heading="Rank by rank",
     reading="A row a rank; the thin line is as long as the rank is known to have run. Bars are steps that took time, marks are "
     "moments: a red cross is a rank killed on purpose, a red square one stopped, a triangle a rank that learnt of a failure. "
+    "A repair has a shrink in it (shorter steps are thinner bars); from “took over” on a spare is a rank, whose data were “brought” to it "
+    "by others and are loaded in “restored”. "
     "Point at a mark to read it; draw a box to zoom, double-click to go back. Select a name above the figure to hide it.",
     alternative="What each rank did over time; failures and durations are in the tables below.",
     empty="No rank noted anything.",
