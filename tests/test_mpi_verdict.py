@@ -354,7 +354,14 @@ def test_a_job_that_ends_so_again_by_itself_is_not_begun_a_third_time(tmp_path: 
     assert "had failed: it does not begin again" in answer.err
     assert '<a href="run-again-1.html">run-again-1.html</a>' in page.read_text()
     assert "This attempt did not come to its end; the job was begun again." in page.read_text()
-    assert "begun again" not in page.with_stem("run-again-1").read_text()
+    again = page.with_stem("run-again-1")
+    assert '<a href="run.html">run.html</a> has the attempt before.' in again.read_text()
+    assert "This is attempt 2. The one before ended early: mpirun ended with 3." in again.read_text()
+    assert "begun again" not in again.read_text()
+    told = [json.loads(one.with_suffix(".json").read_text()) for one in (page, again)]
+    assert [one["attempt"] for one in told] == [1, 2]
+    assert told[0]["earlier"] == []
+    assert told[1]["earlier"] == [told[0]["reasons"]]
 
 
 def test_a_job_whose_ranks_fail_is_begun_again_as_often_as_allowed(tmp_path: Path) -> None:
