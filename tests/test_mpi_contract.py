@@ -453,6 +453,19 @@ def test_what_mpi_refuses_is_refused_as_without_the_library(parts: Parts) -> Non
     assert ended.ranks("finalized") == {0, 1}
 
 
+def test_what_is_made_has_the_error_handler_that_it_has_without_the_library(parts: Parts) -> None:
+    """It is off in the parent while MPI makes it."""
+    program = [str(parts.unlinked("tests/handlers.c"))]
+    ended = run_job(parts, 2, program, environment={"LD_PRELOAD": str(parts.library)})
+    without = finish([*mpirun_line(parts, 2, preloaded=False), *program])
+    told, expected = (
+        re.findall(r"MPIX?_\w+.*: (?:fatal|returned|the program's own)$", text, re.MULTILINE)
+        for text in (ended.text, without.out)
+    )
+    assert told == expected
+    assert len(told) == 3 * 18, ended.text
+
+
 def test_a_file_that_does_not_open_has_the_same_class_at_all(parts: Parts) -> None:
     ended = run_job(parts, 4, [str(parts.program("tests/wrong.c")), "files"])
     told = re.findall(r"rank \d: 40 of 40 as they are", ended.text)

@@ -120,6 +120,16 @@ def test_with_threads_a_death_is_a_failure_too(parts: Parts, mode: str) -> None:
     assert not ended.left_behind
 
 
+def test_errors_of_requests_do_not_come_to_the_world_while_several_threads_wait(
+    parts: Parts,
+) -> None:
+    ended = run_job(parts, 3, [str(parts.program("tests/threads.c")), "waits"])
+    told = re.findall(r"rank [01]: class 0, then class (\d+)\n", ended.text)
+    assert len(told) == 2, ended.text
+    assert set(told) in ({"75"}, {"77"}), ended.text
+    assert "MPI_ERRORS_ARE_FATAL" not in ended.text
+
+
 def test_collectives_that_are_not_uniform_differ(parts: Parts) -> None:
     """The fault is real: without the mode, processes see it at different calls."""
     ended = run_job(parts, 8, [str(parts.program("tests/uniform.c")), "local"])

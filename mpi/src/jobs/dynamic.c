@@ -290,6 +290,7 @@ static void take(struct joining *own, int agreed)
     if (own->work.code != MPI_SUCCESS)
         return;
     *own->made = own->between;
+    inherit_handler(own->work.owner, own->between);
     inherit_modes(own->work.owner, own->between);
     note_joined(own->between);
     free_made(&own->copy);

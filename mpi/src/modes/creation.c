@@ -30,10 +30,13 @@ enum { OF_GROUP = 16 };
 static int settle_new(MPI_Comm parent, int code, struct modes modes, MPI_Comm *made)
 {
     code = settle_all(parent, code);
-    if (code != MPI_SUCCESS)
+    if (code != MPI_SUCCESS) {
         *made = MPI_COMM_NULL;
-    else if (*made != MPI_COMM_NULL)
+    } else if (*made != MPI_COMM_NULL) {
+        /* MPI has made it while that of the parent was off. */
+        inherit_handler(parent, *made);
         change_modes(*made, modes);
+    }
     if (code == MPI_SUCCESS)
         note_child(parent, *made);
     return code;

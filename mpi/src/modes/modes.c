@@ -128,8 +128,7 @@ bool returns_errors(MPI_Comm comm)
 /* Takes note of the error handler of a communicator, if it has a mode. */
 static void note_handler(MPI_Comm comm)
 {
-    MPI_Errhandler handler;
-    PMPI_Comm_get_errhandler(comm, &handler);
+    MPI_Errhandler handler = handler_of(comm);
     pthread_rwlock_wrlock(&lock);
     struct marked *own = find(comm);
     if (own)
@@ -142,7 +141,7 @@ static void note_handler(MPI_Comm comm)
 __attribute__((visibility("default"))) int MPI_Comm_set_errhandler(MPI_Comm comm,
                                                                    MPI_Errhandler handler)
 {
-    int code = PMPI_Comm_set_errhandler(comm, handler);
+    int code = set_handler(comm, handler);
     if (code == MPI_SUCCESS && atomic_load(&marked_count) > 0)
         note_handler(comm);
     return code;

@@ -91,63 +91,6 @@ int settle_all_or_call(MPI_Comm comm, int code, void (*late)(void *context), voi
     return told(comm, outcome_of(code, agreed, votes));
 }
 
-MPI_Errhandler hold_errors(MPI_Comm comm)
-{
-    MPI_Errhandler handler;
-    PMPI_Comm_get_errhandler(comm, &handler);
-    if (handler != MPI_ERRORS_RETURN)
-        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    return handler;
-}
-
-void put_back_errors(MPI_Comm comm, MPI_Errhandler handler)
-{
-    if (handler != MPI_ERRORS_RETURN)
-        PMPI_Comm_set_errhandler(comm, handler);
-    PMPI_Errhandler_free(&handler);
-}
-
-int release_errors(MPI_Comm comm, MPI_Errhandler handler, int code, const char *call)
-{
-    bool is_told = code != MPI_SUCCESS && handler != MPI_ERRORS_RETURN;
-    put_back_errors(comm, handler);
-    return is_told ? raise_error(comm, code, call) : code;
-}
-
-/* Of Open MPI 5.0: PMPI_Comm_call_errhandler names itself as the call that failed. */
-__attribute__((weak)) int ompi_errhandler_invoke(MPI_Errhandler handler, void *object, int kind,
-                                                 int code, const char *call);
-
-enum { OF_COMMUNICATORS = 1 };
-
-int raise_error(MPI_Comm comm, int code, const char *call)
-{
-    MPI_Errhandler handler;
-    if (!ompi_errhandler_invoke) {
-        PMPI_Comm_call_errhandler(comm, code);
-    } else if (PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS) {
-        ompi_errhandler_invoke(handler, comm, OF_COMMUNICATORS, code, call);
-        PMPI_Errhandler_free(&handler);
-    }
-    return code;
-}
-
-int refuse_in_world(const char *call)
-{
-    say("%s on MPI_COMM_WORLD would wait for ever: the spares (%d) sleep and take no part; the "
-        "communicator that RF_Init gave has the ranks",
-        call, RF_Spares());
-    return raise_error(MPI_COMM_WORLD, MPI_ERR_COMM, call);
-}
-
-void inherit_handler(MPI_Comm from, MPI_Comm to)
-{
-    MPI_Errhandler handler;
-    PMPI_Comm_get_errhandler(from, &handler);
-    PMPI_Comm_set_errhandler(to, handler);
-    PMPI_Errhandler_free(&handler);
-}
-
 /* A non-blocking collective call on its way to an agreement. */
 struct settling {
     struct work work;

@@ -4,6 +4,8 @@
 #ifndef RUNFLAT_UNIFORM_H
 #define RUNFLAT_UNIFORM_H
 
+#include "modes/handlers.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 
@@ -31,24 +33,6 @@ enum { FREE_VOTES = 8 };
 
 /* What follows from all votes, after an agreement that went `agreed`, where the call went `code`. */
 int outcome_of(int code, int agreed, int votes);
-
-/* Takes the error handler off a communicator, so that an error comes back before all know of it. */
-MPI_Errhandler hold_errors(MPI_Comm comm);
-
-/* Puts it back. */
-void put_back_errors(MPI_Comm comm, MPI_Errhandler handler);
-
-/* The same, and hands it what came of the call of that name, unless all went well. Returns the code. */
-int release_errors(MPI_Comm comm, MPI_Errhandler handler, int code, const char *call);
-
-/* Hands a code to the error handler of a communicator; a fatal one names the call. Returns the code. */
-int raise_error(MPI_Comm comm, int code, const char *call);
-
-/* Ends a call of that name on MPI_COMM_WORLD while spares sleep, see `sleeps_in`: says why, and raises MPI_ERR_COMM. */
-int refuse_in_world(const char *call);
-
-/* Gives a new communicator the error handler of another one. */
-void inherit_handler(MPI_Comm from, MPI_Comm to);
 
 /* Replaces the request of a collective call that was posted with `code` by one that ends when all have agreed on the call. */
 int agree_after(MPI_Comm comm, int code, MPI_Request *request);

@@ -205,10 +205,9 @@ static int finish(MPI_Request *step, int code)
 static int make_between(MPI_Comm all, MPI_Comm side_comm, MPI_Comm like, const struct side *own,
                         const struct side *other, MPI_Comm *made)
 {
-    MPI_Errhandler handler;
+    MPI_Errhandler handler = handler_of(like);
     MPI_Request step = NULL;
     MPI_Group here = group_of(own->ranks, own->count), there = group_of(other->ranks, other->count);
-    PMPI_Comm_get_errhandler(like, &handler);
     forget_made(side_comm);
     begin_making();
     int code = finish(&step, ompi_comm_set_nb(made, side_comm, 0, NULL, 0, NULL, NULL, handler,

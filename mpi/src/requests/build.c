@@ -23,9 +23,8 @@ bool can_build(void)
 
 static int begin(struct build *build, MPI_Comm parent, MPI_Group group, uint32_t flags)
 {
-    MPI_Errhandler handler;
+    MPI_Errhandler handler = handler_of(parent);
     *build = (struct build){parent, MPI_COMM_NULL, NULL, GROUPING};
-    PMPI_Comm_get_errhandler(parent, &handler);
     begin_making();
     int code = ompi_comm_set_nb(&build->made, parent, 0, NULL, 0, NULL, NULL, handler, group, NULL,
                                 flags, &build->step);
