@@ -91,6 +91,20 @@ def test_processes_end_that_are_spawned_when_their_parents_are_gone(
     assert not ended.crash_words, ended.text
 
 
+@pytest.mark.parametrize("who", ["spawned", "all"])
+def test_all_come_back_from_a_disconnect_after_a_death(parts: Parts, who: str) -> None:
+    """Open MPI waits there for the dead."""
+    program = [str(parts.program("tests/disconnect.c")), who]
+    ended = run_job(parts, 3, program, options=["--enable-recovery"])
+    assert ended.ranks("failure_detected") >= {0, 2}, ended.told
+    told = re.findall(r"(?:spawned|rank) (\d): class (\d+), done", ended.text)
+    assert len(told) == 4, ended.text
+    assert {code for _, code in told} <= {"75", "77"}, ended.text
+    assert ended.in_time
+    assert not ended.left_behind
+    assert not ended.crash_words, ended.text
+
+
 @pytest.mark.parametrize("kill", ["0@join+0.001", "1@join+0.002"])
 def test_all_of_a_group_are_connected_or_none(parts: Parts, kill: str) -> None:
     program = [str(parts.program("tests/dynamic.c")), "meet", "1", "unused"]

@@ -243,6 +243,30 @@ def test_agreements_of_two_communicators_are_not_taken_for_one(parts: Parts) -> 
     assert cycles not in ended.text
 
 
+def test_a_death_within_mpi_init_ends_the_job_with_a_word(parts: Parts) -> None:
+    """The others hear of it while their world is half made."""
+    program = [str(parts.unlinked("tests/unready.c")), "late"]
+    without = run_job(parts, 4, program)
+    assert without.crash_words, "Open MPI does not crash any more: the guard may go"
+    ended = run_job(parts, 4, program, environment={"LD_PRELOAD": str(parts.library)})
+    assert "a process has failed before the program has begun" in ended.text, ended.text
+    assert not ended.crash_words, ended.text
+    assert ended.in_time
+    assert ended.status not in (0, None)
+
+
+def test_no_process_waits_in_mpi_init_for_ever(parts: Parts) -> None:
+    program = [str(parts.unlinked("tests/unready.c")), "early"]
+    without = run_job(parts, 4, program, limit_s=5)
+    assert not without.in_time, "Open MPI comes back by now: the guard may go"
+    limited = {"LD_PRELOAD": str(parts.library), "RUNFLAT_STEP_LIMIT_S": "3"}
+    ended = run_job(parts, 4, program, environment=limited)
+    assert ended.text.count("`MPI_Init` took longer than 3 s") == 3, ended.text
+    assert ended.in_time
+    assert ended.status == 75
+    assert not ended.left_behind
+
+
 def test_a_death_at_the_barrier_of_finalize_lets_all_others_end_well(parts: Parts) -> None:
     program = [str(parts.unlinked("tests/threshold.c"))]
     without = run_job(parts, 6, program)
@@ -292,6 +316,7 @@ def test_nothing_but_calls_is_exported(parts: Parts) -> None:
     others = {name for name in others if not re.fullmatch(r"mpix?_[a-z_]+_", name)}
     assert others == {
         "PMIx_Connect",
+        "PMIx_Fence",
         "PMIx_Get",
         "PMIx_Lookup",
         "PMIx_Publish",

@@ -194,7 +194,7 @@ def test_an_mpirun_that_fails_before_any_rank_begins_is_named_beside_the_program
     reasons = judge(3, Attempt(status=213), []).reasons
     assert reasons[0] == "mpirun ended with 213"
     assert "mpirun could not start the program" in reasons[1]
-    assert "does not call MPI_Init" in reasons[1]
+    assert "a rank died in MPI_Init or before, the program does not call it" in reasons[1]
     assert "could not start" not in " ".join(judge(3, Attempt(status=0), []).reasons)
 
 
@@ -356,7 +356,9 @@ def test_a_job_that_ends_so_again_by_itself_is_not_begun_a_third_time(tmp_path: 
     assert "This attempt did not come to its end; the job was begun again." in page.read_text()
     again = page.with_stem("run-again-1")
     assert '<a href="run.html">run.html</a> has the attempt before.' in again.read_text()
-    assert "This is attempt 2. The one before ended early: mpirun ended with 3." in again.read_text()
+    assert (
+        "This is attempt 2. The one before ended early: mpirun ended with 3." in again.read_text()
+    )
     assert "begun again" not in again.read_text()
     told = [json.loads(one.with_suffix(".json").read_text()) for one in (page, again)]
     assert [one["attempt"] for one in told] == [1, 2]

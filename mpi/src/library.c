@@ -211,12 +211,14 @@ static void after_init(void)
 static void begin_program(void)
 {
     rf.begins = true;
+    begin_step("MPI_Init");
     begin_making();
 }
 
 static int has_begun(int code)
 {
     rf.begins = false;
+    end_step();
     if (code == MPI_SUCCESS) {
         end_making(code, NULL);
         after_init();

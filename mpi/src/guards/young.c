@@ -37,10 +37,11 @@ static void hold_back(struct news news)
 static MPI_Comm *made_list;
 static int made_count, made_room;
 
+/* In MPI_Init there is none yet. */
 static bool is_made(MPI_Comm comm)
 {
     if (comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF)
-        return true;
+        return !rf.begins;
     for (int at = 0; at < made_count; at++)
         if (made_list[at] == comm)
             return true;

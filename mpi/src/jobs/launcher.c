@@ -9,6 +9,8 @@
 #include "guards/bounded.h"
 #include "guards/fence.h"
 #include "jobs/fiber.h"
+#include "jobs/parting.h"
+#include "requests/steps.h"
 #include "settings.h"
 #include "state.h"
 
@@ -23,6 +25,7 @@
 
 /* What PMIx says. */
 enum {
+    PMIX_SUCCESS = 0,
     PMIX_ERR_TIMEOUT = -24,
     PMIX_ERR_NOMEM = -32,
     PMIX_ERR_NOT_FOUND = -46,
@@ -61,14 +64,24 @@ static void *make_call(void *state)
 static void rest(struct fiber *self)
 {
     const struct timespec turn = {0, 100000};
-    if (self)
+    if (self) {
         give_way(self);
-    else
-        nanosleep(&turn, NULL);
+        return;
+    }
+    if (is_disconnecting())
+        opal_progress();
+    nanosleep(&turn, NULL);
 }
 
-/* In a thread, while the fiber gives way or, where there is none, this one rests as long as the process is there that has spawned this
- * one. A call that may be left before its end goes on at least for a second: then the launcher has been asked, and the arguments are not
+static bool is_wanted(struct fiber *self)
+{
+    if (self)
+        return may_wait(self);
+    return is_disconnecting() ? !disconnects_in_vain() : is_spawner_there();
+}
+
+/* In a thread, while the fiber gives way or, where there is none, this one rests, as long as those are there that it waits for: the process
+ * that has spawned this one, or all of a communicator that is disconnected. A call that may be left before its end goes on at least for a second: then the launcher has been asked, and the arguments are not
  * looked at any more. */
 static int make_aside(struct fiber *self, struct call *call)
 {
@@ -83,8 +96,8 @@ static int make_aside(struct fiber *self, struct call *call)
         return PMIX_ERR_NOMEM;
     }
     pthread_detach(thread);
-    while (!atomic_load(&own->ended) && (!own->may_be_left || wall_s() < begin + 1 ||
-                                         (self ? may_wait(self) : is_spawner_there())))
+    while (!atomic_load(&own->ended) &&
+           (!own->may_be_left || wall_s() < begin + 1 || is_wanted(self)))
         rest(self);
     if (!atomic_exchange(&own->ended, true))
         return PMIX_ERR_TIMEOUT;
@@ -172,6 +185,25 @@ EXPORTED int PMIx_Connect(const void *processes, size_t process_count, const voi
                         .may_be_left = true};
     wait_for_partner();
     return make(__func__, call);
+}
+
+/* All processes of a communicator that is disconnected wait for each other in here, for ever if one has died or does not come. What is
+ * left to do then each does for itself. */
+EXPORTED int PMIx_Fence(const void *processes, size_t process_count, const void *info,
+                        size_t info_count)
+{
+    struct call call = {.make = make_with_two,
+                        .first = processes,
+                        .first_count = process_count,
+                        .second = info,
+                        .second_count = info_count,
+                        .may_be_left = true};
+    if (!find_function(&call, __func__))
+        return PMIX_ERR_NOT_SUPPORTED;
+    if (!is_disconnecting())
+        return make_with_two(&call);
+    int result = make_aside(NULL, &call);
+    return disconnects_in_vain() ? PMIX_SUCCESS : result;
 }
 
 EXPORTED int PMIx_Publish(const void *info, size_t info_count)

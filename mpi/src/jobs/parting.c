@@ -1,6 +1,7 @@
 #include "jobs/parting.h"
 
 #include "guards/bounded.h"
+#include "guards/deaths.h"
 #include "guards/fence.h"
 #include "guards/lasting.h"
 #include "modes/agree.h"
@@ -108,8 +109,39 @@ void note_joined(MPI_Comm comm)
     pthread_mutex_unlock(&lock);
 }
 
-void forget_joined(MPI_Comm comm)
+/* By this thread. */
+static __thread MPI_Comm disconnecting;
+
+bool is_disconnecting(void)
 {
+    return disconnecting != NULL;
+}
+
+/* Of the other side MPI tells for each process alone. */
+static bool has_far_failed(MPI_Comm comm)
+{
+    int size, there, code = MPI_SUCCESS;
+    if (!is_between(comm))
+        return false;
+    PMPI_Comm_remote_size(comm, &size);
+    for (int far = 0; far < size && error_class(code) != MPIX_ERR_PROC_FAILED; far++)
+        code = PMPI_Iprobe(far, LAST_WORD, comm, &there, MPI_STATUS_IGNORE);
+    return error_class(code) == MPIX_ERR_PROC_FAILED;
+}
+
+bool disconnects_in_vain(void)
+{
+    if (!is_revoked(disconnecting) && !has_failures(disconnecting) &&
+        !has_far_failed(disconnecting))
+        return false;
+    if (!is_revoked(disconnecting))
+        PMPIX_Comm_revoke(disconnecting);
+    return true;
+}
+
+void disconnect_joined(MPI_Comm comm)
+{
+    disconnecting = comm == MPI_COMM_NULL ? NULL : comm;
     pthread_mutex_lock(&lock);
     struct joined **at = find(comm);
     if (*at)

@@ -11,8 +11,13 @@
 /* A communicator with processes of other jobs is there. */
 void note_joined(MPI_Comm comm);
 
-/* It is being disconnected by all. */
-void forget_joined(MPI_Comm comm);
+/* It is being disconnected by all, until the next one is (MPI_COMM_NULL: none). */
+void disconnect_joined(MPI_Comm comm);
+
+/* Whether one is being disconnected, and whether some of its processes will never come to that, since a process has failed or somebody
+ * has revoked it; then it is revoked. */
+bool is_disconnecting(void);
+bool disconnects_in_vain(void);
 
 /* It is being freed here. Who has not seen it end may still have it, and part by it: MPI keeps it, and its number, until all its processes
  * have made another one. */

@@ -246,7 +246,10 @@ EXPORTED int MPI_Comm_free(MPI_Comm *comm)
 
 EXPORTED int MPI_Comm_disconnect(MPI_Comm *comm)
 {
-    if (comm)
-        forget_joined(*comm);
-    return free_if_done(comm, PMPI_Comm_disconnect, __func__);
+    if (!rf.ready || !comm || *comm == MPI_COMM_NULL)
+        return PMPI_Comm_disconnect(comm);
+    disconnect_joined(*comm);
+    int code = free_if_done(comm, PMPI_Comm_disconnect, __func__);
+    disconnect_joined(MPI_COMM_NULL);
+    return code;
 }

@@ -146,6 +146,8 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
     ended = _ended(attempt)
     # Of jobs that have started processes anew mpirun says now and then that one was killed, which is known.
     known = attempt.status == 128 + signal.SIGKILL and excused
+    if attempt.status == 128 + signal.SIGKILL and not missing:
+        ended += ", as when a process that the program has spawned was killed"
     reasons = [] if attempt.status == 0 or known else [ended]
     if aborted:
         reasons.insert(0, f"{named(aborted)} ended the job (MPI_Abort, or an error that is fatal)")
@@ -170,9 +172,7 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
     if not any(one.rank is not None for one in events) and attempt.limit_s is not None:
         reasons.append("no rank had come through MPI_Init by then")
     elif not any(one.rank is not None for one in events):
-        why = (
-            "the program does not call MPI_Init (sessions are not watched), or cannot be protected"
-        )
+        why = "a rank died in MPI_Init or before, the program does not call it (sessions are not watched), or it cannot be protected"
         if attempt.status != 0:
             why = f"mpirun could not start the program (what it said is above, if it said anything), or {why}"
         reasons.append(f"no rank noted anything: {why}{all_the_same}")
