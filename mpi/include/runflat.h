@@ -149,7 +149,8 @@ RF_API int RF_Shape(void);
 /* Names memory that belongs to the rank: what RF_Checkpoint keeps and RF_Restore brings back. Ranks may name different ids and
  * sizes, in any order. A process that moves to a rank or takes it over names what that rank has named, with its own memory, before
  * RF_Restore. It is the memory that is named, not a variable: whoever swaps two pointers names both again. All that the program needs
- * to go on, its results too, has to be among it: a spare that takes over begins with what RF_Restore brings.
+ * to go on, its results too, has to be among it: a spare that takes over begins with what RF_Restore brings. It cannot know a size that has
+ * grown since the start: of data whose size changes name as much as a rank may ever need.
  *
  * [in] id      any number; naming it again replaces the memory
  * [in] memory  the caller's, until it is named again or MPI_Finalize
