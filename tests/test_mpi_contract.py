@@ -466,6 +466,23 @@ def test_what_is_made_has_the_error_handler_that_it_has_without_the_library(part
     assert len(told) == 3 * 18, ended.text
 
 
+def test_a_request_that_has_failed_is_said_to_whoever_waits(parts: Parts) -> None:
+    """Without the library, MPI_Waitall without statuses ends well."""
+    program = [str(parts.unlinked("tests/ignored.c"))]
+    ended = run_job(parts, 2, program, environment={"LD_PRELOAD": str(parts.library)})
+    without = finish([*mpirun_line(parts, 2, preloaded=False), *program])
+    told, told_without = (
+        re.findall(r"(rank \d: [\w ]+): ([\w ]+), (gone|kept)$", text, re.MULTILINE)
+        for text in (ended.text, without.out)
+    )
+    assert len(told) == len(told_without) == 2 * 64, ended.text
+    assert {call for call, error, _ in told if error == "no error"} == set()
+    assert all((left == "kept") == ("persistent" in call) for call, _, left in told), told
+    silent = {call for call, error, _ in told_without if error == "no error"}
+    assert len(silent) == 8
+    assert all("Waitall" in call and "ignored" in call for call in silent)
+
+
 def test_a_file_that_does_not_open_has_the_same_class_at_all(parts: Parts) -> None:
     ended = run_job(parts, 4, [str(parts.program("tests/wrong.c")), "files"])
     told = re.findall(r"rank \d: 40 of 40 as they are", ended.text)

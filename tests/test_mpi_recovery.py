@@ -340,6 +340,7 @@ def test_nothing_but_calls_is_exported(parts: Parts) -> None:
         "ompi_osc_rdma_free",
         "ompi_osc_rdma_peer_lookup",
         "ompi_osc_sm_free",
+        "ompi_request_default_wait_all",
         "ompi_request_is_failed_fn",
         "ompi_rte_abort",
     }

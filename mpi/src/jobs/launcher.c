@@ -174,17 +174,23 @@ EXPORTED int PMIx_Spawn(const void *info, size_t info_count, const void *program
     return result;
 }
 
+/* A call in which processes wait for each other. */
+static struct call meeting_of(const void *processes, size_t process_count, const void *info,
+                              size_t info_count)
+{
+    return (struct call){.make = make_with_two,
+                         .first = processes,
+                         .first_count = process_count,
+                         .second = info,
+                         .second_count = info_count,
+                         .may_be_left = true};
+}
+
 EXPORTED int PMIx_Connect(const void *processes, size_t process_count, const void *info,
                           size_t info_count)
 {
-    struct call call = {.make = make_with_two,
-                        .first = processes,
-                        .first_count = process_count,
-                        .second = info,
-                        .second_count = info_count,
-                        .may_be_left = true};
     wait_for_partner();
-    return make(__func__, call);
+    return make(__func__, meeting_of(processes, process_count, info, info_count));
 }
 
 /* All processes of a communicator that is disconnected wait for each other in here, for ever if one has died or does not come. What is
@@ -192,12 +198,7 @@ EXPORTED int PMIx_Connect(const void *processes, size_t process_count, const voi
 EXPORTED int PMIx_Fence(const void *processes, size_t process_count, const void *info,
                         size_t info_count)
 {
-    struct call call = {.make = make_with_two,
-                        .first = processes,
-                        .first_count = process_count,
-                        .second = info,
-                        .second_count = info_count,
-                        .may_be_left = true};
+    struct call call = meeting_of(processes, process_count, info, info_count);
     if (!find_function(&call, __func__))
         return PMIX_ERR_NOT_SUPPORTED;
     if (!is_disconnecting())
