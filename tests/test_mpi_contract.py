@@ -35,6 +35,7 @@ def test_agreements_of_a_program_come_after_earlier_uniform_calls(
     assert len(told) == 4, ended.text
 
 
+TOLD = r"^(\w+(?: persistent)?(?: others)?(?: ignored)?): ([\w ]+), (gone|kept)$"
 RF_ERR_NO_SPARE = -101
 RF_ERR_ARGUMENT = -105
 MPI_ERR_COMM = 5
@@ -466,21 +467,24 @@ def test_what_is_made_has_the_error_handler_that_it_has_without_the_library(part
     assert len(told) == 3 * 18, ended.text
 
 
-def test_a_request_that_has_failed_is_said_to_whoever_waits(parts: Parts) -> None:
-    """Without the library, MPI_Waitall without statuses ends well."""
-    program = [str(parts.unlinked("tests/ignored.c"))]
+@pytest.mark.parametrize("cause", ["revoked", "dead"])
+def test_each_call_tells_of_a_receive_that_has_failed(parts: Parts, cause: str) -> None:
+    """Without the library, MPI_Waitall without statuses ends well, and MPI_Request_get_status says for ever that it goes on."""
+    program = [str(parts.unlinked("tests/told.c")), cause]
     ended = run_job(parts, 2, program, environment={"LD_PRELOAD": str(parts.library)})
-    without = finish([*mpirun_line(parts, 2, preloaded=False), *program])
+    # MPI_Finalize waits for the dead there.
+    without = finish(["timeout", "5", *mpirun_line(parts, 2, preloaded=False), *program])
     told, told_without = (
-        re.findall(r"(rank \d: [\w ]+): ([\w ]+), (gone|kept)$", text, re.MULTILINE)
+        {call: (said, left) for call, said, left in re.findall(TOLD, text, re.MULTILINE)}
         for text in (ended.text, without.out)
     )
-    assert len(told) == len(told_without) == 2 * 64, ended.text
-    assert {call for call, error, _ in told if error == "no error"} == set()
-    assert all((left == "kept") == ("persistent" in call) for call, _, left in told), told
-    silent = {call for call, error, _ in told_without if error == "no error"}
-    assert len(silent) == 8
-    assert all("Waitall" in call and "ignored" in call for call in silent)
+    assert len(told) == len(told_without) == 13 * 8, ended.text
+    assert all(said != "no error" for said, _ in told.values()), told
+    silent = {call for call, (said, _) in told_without.items() if said == "no error"}
+    assert len(silent) == 4 + 8
+    assert all("Status" in call or ("Waitall" in call and "ignored" in call) for call in silent)
+    assert all(told[call] == told_without[call] for call in told.keys() - silent)
+    assert ended.in_time
 
 
 def test_a_file_that_does_not_open_has_the_same_class_at_all(parts: Parts) -> None:

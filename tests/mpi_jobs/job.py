@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -16,8 +17,11 @@ from typing import Any
 from .parts import Parts
 from .processes import processes_with, stacks_of
 
-CRASH_WORDS = ("segmentation fault", "signal: aborted", "assertion", "caught signal", "opal error")
-"""What a crash prints, in lower case."""
+CRASH_TEXT = re.compile(
+    "segmentation fault|signal: aborted|assertion|caught signal|opal error(?!: timeout)",
+    re.IGNORECASE,
+)
+"""What a crash prints. Open MPI also prints an error for a wait for a partner that was given up."""
 
 
 NO_LAUNCHER = "The PMIx server's listener thread failed to start"
@@ -72,9 +76,7 @@ class Ended:
     @property
     def crash_words(self) -> list[str]:
         """Lines that tell of a crash."""
-        return [
-            line for line in self.text.splitlines() if any(w in line.lower() for w in CRASH_WORDS)
-        ]
+        return [line for line in self.text.splitlines() if CRASH_TEXT.search(line)]
 
 
 def run_job(

@@ -4,11 +4,12 @@
  * with an error and is used again for another message, and is in the queue still: MPI crashes soon. Over TCP that is what becomes of large
  * messages that had begun when their sender died. The library stands before the functions that put requests into the queue and that end
  * failed ones, and takes those out. */
+#include "guards/pending.h"
+
 #include "requests/build.h"
 #include "state.h"
 
 #include <dlfcn.h>
-#include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -104,4 +105,9 @@ EXPORTED bool ompi_request_is_failed_fn(struct item *request)
     if (failed)
         forget(request, true);
     return failed;
+}
+
+bool has_failed(MPI_Request request)
+{
+    return ompi_request_is_failed_fn((struct item *)request);
 }
