@@ -41,6 +41,7 @@ RF_ERR_ARGUMENT = -105
 MPI_ERR_COMM = 5
 MPI_ERR_ARG = 13
 MPI_ERR_INFO_VALUE = 33
+MPI_ERR_NO_MEM = 39
 
 
 @pytest.mark.parametrize("parity", ["", "3"])
@@ -168,9 +169,25 @@ def test_wrong_use_is_said(parts: Parts) -> None:
 
 def test_a_repair_beside_one_that_is_under_way_is_refused(parts: Parts) -> None:
     ended = run_job(parts, 3, [str(parts.program("tests/misuse.c")), "twice"], spares=1)
-    refused = f"first: 0, beside it: {RF_ERR_ARGUMENT} {RF_ERR_ARGUMENT} {RF_ERR_ARGUMENT}"
+    refused = "first: 0, beside it:" + 6 * f" {RF_ERR_ARGUMENT}"
     assert ended.text.count(refused) == 2, ended.text
-    assert ended.text.count("wait for it first") == 6
+    assert ended.text.count("wait for it first") == 12
+    assert ended.status == 0
+
+
+@pytest.mark.parametrize("parity", ["", "3"])
+def test_too_little_memory_for_the_data_of_another_rank_is_said(parts: Parts, parity: str) -> None:
+    program = [str(parts.program("tests/misuse.c")), "memory"]
+    ended = run_job(parts, 3, program, environment={"RUNFLAT_PARITY": parity})
+    told = re.findall(r"rank \d: codes (.*)", ended.text)
+    assert told == [f"{MPI_ERR_NO_MEM} 0 0"] * 3, ended.text
+    assert "[rank 1] no memory for what a checkpoint needs here" in ended.text
+
+
+def test_the_status_of_a_child_is_not_that_of_its_rank(parts: Parts) -> None:
+    ended = run_job(parts, 2, [str(parts.program("tests/misuse.c")), "fork"])
+    assert ended.text.count("the child's status is 3") == 2, ended.text
+    assert not ended.ranks("exited")
     assert ended.status == 0
 
 
@@ -465,6 +482,19 @@ def test_what_is_made_has_the_error_handler_that_it_has_without_the_library(part
     )
     assert told == expected
     assert len(told) == 3 * 18, ended.text
+
+
+def test_a_communicator_may_be_freed_before_its_requests_end(parts: Parts) -> None:
+    ended = run_job(parts, 4, [str(parts.program("tests/freed.c"))])
+    assert ended.text.count("200 of 200 right") == 4, ended.text
+    assert not ended.crash_words
+
+
+def test_an_error_handler_is_called_once_and_may_begin_requests(parts: Parts) -> None:
+    ended = run_job(parts, 4, [str(parts.program("tests/freed.c")), "dies"])
+    told = "an error, the handler was called 1 times, 3 left"
+    assert ended.text.count(told) == 3, ended.text
+    assert ended.in_time
 
 
 @pytest.mark.parametrize("cause", ["revoked", "dead"])

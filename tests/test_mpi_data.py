@@ -137,6 +137,13 @@ def checksum(data: bytes) -> int:
     return total ^ total >> 32
 
 
+def name_as_number(job: str) -> int:
+    number = 0xCBF29CE484222325
+    for byte in job.encode():
+        number = (number ^ byte) * 0x100000001B3 % 2**64
+    return number if job else 0
+
+
 @dataclass(frozen=True)
 class Stored:
     """A checkpoint in a file: who was where how often, and what it had."""
@@ -145,21 +152,26 @@ class Stored:
     version: int
     times: int
     value: int
+    job: str = ""
 
     def write(self, folder: Path) -> None:
         data = struct.pack("<3q", 7, 8, self.value)
-        head = struct.pack("<8s3q2Q", b"rfcopy2", self.rank, self.version, self.times, len(data), checksum(data))  # fmt: skip
+        head = struct.pack("<8sQ3q2Q", b"rfcopy3", name_as_number(self.job), self.rank, self.version, self.times, len(data), checksum(data))  # fmt: skip
         (folder / f"rank-{self.rank}.{self.version:020d}").write_bytes(head + data)
 
 
-def again(parts: Parts, store: Path, *words: str, restart: bool = True) -> tuple[str, list[int]]:
-    """Begin again with three ranks: what is printed, and the passes of all files then."""
-    told = {"RUNFLAT_STORE": str(store), "RUNFLAT_RESTART": str(int(restart))}
-    ended = run_job(parts, 3, [str(parts.program("tests/passes.c")), *words], environment=told)
+def again(
+    parts: Parts, store: Path, *words: str, restart: bool = True, job: str = "", kill: str = ""
+) -> tuple[str, list[int]]:
+    """Begin again with three ranks, and a spare if one is killed: what is printed, and the passes of all files then."""
+    told = {"RUNFLAT_STORE": str(store), "RUNFLAT_RESTART": str(int(restart)), "RUNFLAT_JOB": job}
+    program = [str(parts.program("tests/passes.c")), *words]
+    ended = run_job(parts, 3 + bool(kill), program, spares=int(bool(kill)), kill=kill, environment=told)  # fmt: skip
+    assert bool(ended.ranks("killed")) == bool(kill)
     assert ended.in_time
     assert not ended.crash_words, ended.text
     files = [file for file in store.glob("*/rank-*") if file.suffix != ".before"]
-    return ended.text, [struct.unpack_from("<8s3q", file.read_bytes())[3] for file in files]
+    return ended.text, [struct.unpack_from("<8sQ3q", file.read_bytes())[4] for file in files]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -199,7 +211,8 @@ def test_what_a_job_writes_after_it_began_again_counts_more(parts: Parts, tmp_pa
     Stored(0, 50, 0, 666).write(folder)
     text, passes = again(parts, tmp_path, "20", "2")
     assert text.count("version 10, value 1\n") == 3
-    assert set(passes) == {0, 1}
+    # After it began again, and again after it restored.
+    assert set(passes) == {0, 2}
     # Had rank 1 and 2 got so far, too, in the job before: the one after it has not.
     for rank in (1, 2):
         Stored(rank, 50, 0, 666).write(folder)
@@ -231,6 +244,52 @@ def test_checkpoints_of_another_job_are_set_aside(parts: Parts, tmp_path: Path) 
     assert text.count("version -1, value 0\n") == 3
     assert not passes
     assert len(list(folder.glob("*.before"))) == 3
+
+
+def test_checkpoints_of_a_job_are_told_from_those_of_others(parts: Parts, tmp_path: Path) -> None:
+    folder = tmp_path / socket.gethostname()
+    folder.mkdir()
+    for rank in range(3):
+        Stored(rank, 10, 0, 1, "one").write(folder)
+        Stored(rank, 20, 0, 2, "other").write(folder)
+    (folder / "rank-1.00000000000000000030.4194305").write_bytes(b"by half")
+    text, _ = again(parts, tmp_path, job="one")
+    assert "3 checkpoints of an earlier job" in text
+    assert text.count("version 10, value 1\n") == 3, text
+    assert sorted(folder.glob("*.before")) == [
+        folder / f"rank-{rank}.{20:020d}.before" for rank in range(3)
+    ]
+    assert not list(folder.glob("*.4194305"))
+    text, _ = again(parts, tmp_path, job="none")
+    assert text.count("version -1, value 0\n") == 3, text
+
+
+@pytest.mark.parametrize("dead", [0, 1, 2])
+def test_files_are_read_where_a_process_dies_that_would_have_read_some(
+    parts: Parts, tmp_path: Path, dead: int
+) -> None:
+    folder = tmp_path / socket.gethostname()
+    folder.mkdir()
+    for rank in range(3):
+        Stored(rank, 10, 0, 1).write(folder)
+    text, _ = again(parts, tmp_path, kill=f"{dead}@0")
+    assert text.count("version 10, value 1\n") == 3, text
+
+
+def test_what_is_written_after_a_failure_is_told_from_what_was_before(
+    parts: Parts, tmp_path: Path
+) -> None:
+    """A version that comes again need not have the same data."""
+    program = [str(parts.program("tests/collective.c")), "100"]
+    passes = []
+    for kill in ("", "1@checkpoint:5"):
+        store = tmp_path / f"store{bool(kill)}"
+        ended = run_job(parts, 4, program, spares=1, kill=kill, environment={"RUNFLAT_STORE": str(store)})  # fmt: skip
+        assert "3 ranks, 100 steps, largest error 0" in ended.text, ended.text
+        files = store.glob("*/rank-*")
+        passes.append({struct.unpack_from("<8sQ3q", file.read_bytes())[4] for file in files})
+    before, after = passes
+    assert max(before) < min(after)
 
 
 IN_SQUARE = {

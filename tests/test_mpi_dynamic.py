@@ -153,3 +153,12 @@ def test_spawned_processes_come_under_the_library(parts: Parts) -> None:
     assert ended.in_time
     assert not ended.left_behind
     assert "WARNING" not in ended.text
+
+
+def test_spawned_processes_get_what_there_is_room_for(parts: Parts) -> None:
+    """MPI takes 256 characters."""
+    program = [str(parts.compiled("tests/spawn.c", []))]
+    long = {"RUNFLAT_POLICY_LIBRARY": "/none" * 40}
+    ended = run_job(parts, 3, program, environment={"LD_PRELOAD": str(parts.library)} | long)
+    assert "5 of 5 processes have the library, the youngest was told 30 s" in ended.text, ended.text
+    assert "MPI has no room for RUNFLAT_POLICY_LIBRARY=/none" in ended.text

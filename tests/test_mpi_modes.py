@@ -134,3 +134,11 @@ def test_collectives_that_are_not_uniform_differ(parts: Parts) -> None:
     """The fault is real: without the mode, processes see it at different calls."""
     ended = run_job(parts, 8, [str(parts.program("tests/uniform.c")), "local"])
     assert "not uniform" in ended.text
+
+
+@pytest.mark.parametrize("what", ["agree", "create", "shrink", "checkpoint"])
+def test_agreements_are_right_beside_other_threads(parts: Parts, what: str) -> None:
+    """Open MPI's own come out with any flags: in 3 of 3 jobs of a program that does as `agree`."""
+    ended = run_job(parts, 3, [str(parts.program("tests/talks.c")), what, "2000"])
+    told = re.findall(r"rank \d: (\d+) of 2000 wrong, (\d+) in the thread", ended.text)
+    assert told == [("0", "0")] * 3, ended.text

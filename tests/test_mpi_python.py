@@ -139,6 +139,10 @@ while job.goes_on:
         if job.comm.rank == 1 and MPI.COMM_WORLD.rank == 1:
             if sys.argv[1] == "exit":
                 sys.exit("no use")
+            print("no use", file=sys.stderr, flush=True)
+            if sys.argv[1] == "closed":
+                sys.stdout.close()
+                sys.stderr = None
             raise ValueError("no use")
         there = job.comm.allreduce(1)
         print("rank", job.comm.rank, "of", there, flush=True)
@@ -229,7 +233,7 @@ def test_python_passes_on_what_is_no_failure(parts: Parts, tmp_path: Path) -> No
     assert ended.text.count("passed through True") == 2, ended.text
 
 
-@pytest.mark.parametrize("how", ["raise", "exit"])
+@pytest.mark.parametrize("how", ["raise", "exit", "closed"])
 def test_python_that_ends_by_itself_has_failed(parts: Parts, tmp_path: Path, how: str) -> None:
     (tmp_path / "program.py").write_text(ENDS, encoding="utf-8")
     ended = run_job(

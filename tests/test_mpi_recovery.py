@@ -170,6 +170,28 @@ def test_a_rank_dies_while_a_new_spare_is_started(parts: Parts) -> None:
     assert not ended.crash_words
 
 
+def test_all_are_told_of_a_rank_that_was_taken_over_in_a_refill(parts: Parts) -> None:
+    """Who takes over restores; ranks that were told that all is well would compute, and both wait."""
+    program = [str(parts.program("tests/refilled.c")), "30000"]
+    ended = run_job(parts, 6, program, spares=2, environment=REFILL, options=["--enable-recovery"])
+    assert ended.text.count("refill interrupted") >= 3, ended.text
+    assert "refill good" not in ended.text
+    assert ended.text.count("40 of 40 steps") == 4, ended.text
+    assert len(ended.ranks("took_over")) >= 2
+
+
+@pytest.mark.parametrize("how", ["ends", "fails"])
+def test_new_processes_that_end_before_they_join_are_not_waited_for_for_ever(
+    parts: Parts, how: str
+) -> None:
+    program = [str(parts.program("tests/refilled.c")), how]
+    told = REFILL | {"RUNFLAT_STEP_LIMIT_S": "10"}
+    ended = run_job(parts, 6, program, spares=2, environment=told, options=["--enable-recovery"])
+    assert "a process could not be started for a dead one" in ended.text, ended.text
+    assert ended.text.count("refill good, 1 spares") == 4, ended.text
+    assert ended.text.count("40 of 40 steps") == 4, ended.text
+
+
 def test_refilling_needs_a_launch_for_it(parts: Parts) -> None:
     program = [str(parts.program("examples/07_refill.c")), "60", "1"]
     ended = run_job(parts, 4, program, spares=1)
@@ -325,6 +347,7 @@ def test_nothing_but_calls_is_exported(parts: Parts) -> None:
         "_exit",
         "mca_common_ompio_file_close",
         "mca_pml_ob1_recv_request_schedule_once",
+        "opal_progress",
         "ompi_coll_base_barrier_intra_doublering",
         "ompi_coll_libnbc_ibcast",
         "ompi_coll_libnbc_ireduce",
@@ -368,6 +391,8 @@ def test_nothing_but_calls_is_exported(parts: Parts) -> None:
         ("tests/uniform.c", ["coll", "2"], 4, 0, "", 3),
         ("tests/collective.c", ["60", "uniform"], 6, 2, "1@0.05", 5),
         ("tests/uniform.c", ["coll", "2", "persistent"], 4, 0, "", 3),
+        ("tests/freed.c", [], 3, 0, "", 3),
+        ("tests/talks.c", ["create", "50"], 3, 0, "", 3),
     ],
 )
 def test_sanitizers_find_nothing(
@@ -427,3 +452,13 @@ def test_blocking_calls_meet_where_only_some_have_requests_left(parts: Parts) ->
     ended = run_job(parts, 6, [str(parts.program("tests/beside.c"))])
     assert len(re.findall(r"rank \d: 6 of 6 right, 6 shrunk", ended.text)) == 6, ended.text
     assert ended.in_time
+
+
+@pytest.mark.parametrize(("ranks", "count"), [(4, 400), (8, 400)])
+def test_a_job_with_many_communicators_is_repaired(parts: Parts, ranks: int, count: int) -> None:
+    """Open MPI has room for 512 messages to others of a host: it crashed with 150 and with 100."""
+    program = [str(parts.program("tests/many.c")), str(count)]
+    ended = run_job(parts, ranks + 1, program, spares=1)
+    assert ended.text.count(f"of {ranks}: {count} interrupted") == ranks - 1, ended.text
+    assert ended.text.count(f"of {ranks}: 0 interrupted") == 1
+    assert not ended.crash_words

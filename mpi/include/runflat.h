@@ -127,13 +127,14 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
 
 /* Starts new processes as spares, one for each that has died (MPI_Comm_spawn of this program with its words, about half a second
  * each, waited for). All ranks call it, at the same point of the program; the communicator is made anew as by RF_Repair, with
- * everybody alive in place, and what is protected goes on as it is. Where none can be started there are fewer spares.
+ * everybody alive in place, and what is protected goes on as it is. Where none can be started, or it does not come to RF_Init within
+ * half of the step limit, there are fewer spares.
  *
  * A new process begins the program anew, alone in its MPI_COMM_WORLD, and sleeps in RF_Init as other spares do.
  *
  * [in,out] comm  as for RF_Repair
  *
- * As RF_Repair; the class of a failure at all ranks alike: repair and restore; RF_ERR_ARGUMENT in a job that began without spares;
+ * As RF_Repair; the class of a failure at all ranks alike, also where a spare has taken over meanwhile: repair and restore; RF_ERR_ARGUMENT in a job that began without spares;
  * RF_ERR_UNPROTECTED unless the job was started for it (`runflat mpi run --refill`): without that the launcher ends the job when a
  * new process dies. */
 RF_API int RF_Refill(MPI_Comm *comm);
@@ -187,7 +188,7 @@ RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request);
  *
  * MPI_SUCCESS; RF_ERR_NO_CHECKPOINT if no version is complete yet; RF_ERR_DATA_LOST if one was, and a rank's copies are all
  * gone: there is none then any more, begin with the first values; RF_ERR_ARGUMENT if other memory is protected at any rank than
- * was at the checkpoint; all at all ranks alike. Or the class of a failure: repair, and restore again. */
+ * was at the checkpoint; MPI_ERR_NO_MEM; all at all ranks alike. Or the class of a failure: repair, and restore again. */
 RF_API int RF_Restore(MPI_Comm comm, int64_t *version);
 
 /* Ends the protected part: all ranks are done. Spares are released. Collective. A job that comes to MPI_Finalize without it is told so: it

@@ -61,6 +61,10 @@ void *longer_table(void *table, size_t count, size_t size)
 
 #define PLACED "4096"
 
+/* Messages of one size that this process has under way to others of its host. Where Open MPI has no room for one more it loses news of a
+ * revoke, and crashes in an agreement; its own 512 are those of some 100 communicators that are revoked at once. */
+#define ON_THEIR_WAY "4096"
+
 /* Of Open MPI, with fault tolerance. */
 enum { LEAST_MAJOR = 5 };
 
@@ -79,6 +83,7 @@ __attribute__((constructor)) static void before_mpi(void)
     setenv("OMPI_MCA_coll", "^han,hcoll,portals4", 0);
     setenv("OMPI_MCA_coll_ftagree_era_topology", "3", 0);
     setenv("OMPI_MCA_mpi_add_procs_cutoff", PLACED, 0);
+    setenv("OMPI_MCA_btl_sm_free_list_max", ON_THEIR_WAY, 0);
     place_segments();
 }
 
@@ -103,7 +108,10 @@ static bool exchange_places(void)
 {
     struct place own = place_here();
     site_here(&own, own.site);
-    rf.place = new_table((size_t)rf.size, sizeof own);
+    /* Who is started for one that has died is alone in its world, and has that one's rank already. */
+    int last = rf.rank < rf.size ? rf.size - 1 : rf.rank;
+    rf.place = new_table((size_t)last + 1, sizeof own);
+    rf.place[last] = own;
     return PMPI_Allgather(&own, sizeof own, MPI_BYTE, rf.place, sizeof own, MPI_BYTE, rf.world) ==
            MPI_SUCCESS;
 }
@@ -138,10 +146,18 @@ static void outlive_broken_pipes(void)
 /* Whether this process aborts the job. */
 static bool aborts;
 
+/* A child that this process has forked is none of the job. */
+static bool is_forked(void)
+{
+    return rf.ready && rf.place[rf.rank].pid != getpid();
+}
+
 /* Of a process that ends with a status the launcher tells nobody, and the others would wait for it. */
 static void end_program(int status, void *unused)
 {
     (void)unused;
+    if (is_forked())
+        return;
     if (aborts)
         for (;;)
             pause(); /* `abort_soon` ends it */
@@ -154,10 +170,10 @@ static void end_program(int status, void *unused)
     end_as_failure();
 }
 
-/* Stand before the C library's, which end a process past `on_exit`. A child that this process has forked is none of the job. */
+/* Stand before the C library's, which end a process past `on_exit`. */
 __attribute__((visibility("default"))) void _exit(int status)
 {
-    if (rf.ready && !aborts && rf.place[rf.rank].pid == getpid())
+    if (rf.ready && !aborts)
         end_program(status, NULL);
     end_at_once(status);
 }

@@ -7,7 +7,9 @@
  *     misuse ids           one rank protects what others do not, and all protect more beside a checkpoint: that is right
  *     misuse partly        a version that is too low, and one that is too high, at one rank; then the job aborts
  *     misuse absent        a rank dies, one sleeps for ever, the others repair by request
- *     misuse twice         a repair beside one that is under way
+ *     misuse twice         a repair, a checkpoint or a restore beside a repair that is under way
+ *     misuse memory        rank 1 has no room for the copy of rank 0, and then it has
+ *     misuse fork          children that are forked end with a status
  *     misuse abort         rank 0 aborts, and does not look after the others, which wait
  *     misuse exit|_exit    rank 0 ends with a status and without MPI_Finalize
  *     misuse exit-open-mpi the same, where Open MPI gives up
@@ -27,6 +29,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Of Open MPI. */
@@ -205,11 +209,61 @@ static void repair_twice(MPI_Comm *comm)
 {
     MPI_Comm repaired, same = *comm;
     MPI_Request request, second;
+    int64_t version;
     int code = RF_Comm_irepair(*comm, &repaired, &request);
-    printf("first: %d, beside it: %d %d %d\n", code, RF_Comm_irepair(same, comm, &second),
-           RF_Repair(&same), RF_End(&same));
+    int beside[] = {RF_Comm_irepair(same, comm, &second),
+                    RF_Repair(&same),
+                    RF_End(&same),
+                    RF_Checkpoint(same, 1),
+                    RF_Icheckpoint(same, 1, &second),
+                    RF_Restore(same, &version)};
+    printf("first: %d, beside it:", code);
+    for (int at = 0; at < 6; at++)
+        printf(" %d", beside[at]);
+    printf("\n");
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     *comm = repaired;
+}
+
+/* How much address space this process has, in bytes. */
+static rlim_t used(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%ld", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return (rlim_t)(pages * sysconf(_SC_PAGESIZE));
+}
+
+static void lack_memory(MPI_Comm *comm, int rank)
+{
+    enum { LARGE = 512 << 20 };
+    static char own[LARGE];
+    struct rlimit before, now;
+    RF_Protect(0, own, rank == 0 ? LARGE : 100);
+    getrlimit(RLIMIT_AS, &before);
+    now = before;
+    now.rlim_cur = used() + (64 << 20);
+    if (rank == 1)
+        setrlimit(RLIMIT_AS, &now);
+    int codes[3] = {RF_Checkpoint(*comm, 1)};
+    setrlimit(RLIMIT_AS, &before);
+    codes[1] = RF_Repair(comm);
+    codes[2] = RF_Checkpoint(*comm, 1);
+    printf("rank %d: codes %d %d %d\n", rank, codes[0], codes[1], codes[2]);
+}
+
+static void fork_child(int rank)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0)
+        exit(3);
+    waitpid(child, &status, 0);
+    printf("rank %d: the child's status is %d\n", rank,
+           WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
 static void end_alone(MPI_Comm comm, int rank, const char *how)
@@ -264,6 +318,10 @@ int main(int argc, char **argv)
             wait_for_absent(comm, rank);
         else if (strcmp(argv[1], "twice") == 0)
             repair_twice(&comm);
+        else if (strcmp(argv[1], "memory") == 0)
+            lack_memory(&comm, rank);
+        else if (strcmp(argv[1], "fork") == 0)
+            fork_child(rank);
         else if (strcmp(argv[1], "info") == 0)
             differ_in_info(comm, rank);
         else if (strcmp(argv[1], "versions") == 0)

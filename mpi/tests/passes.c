@@ -14,7 +14,7 @@ int main(int argc, char **argv)
     int rank;
     MPI_Comm comm;
     MPI_Init(&argc, &argv);
-    if (RF_Init(0, &comm) != MPI_SUCCESS)
+    if (RF_Init(RF_SPARES_FROM_LAUNCH, &comm) != MPI_SUCCESS)
         MPI_Abort(MPI_COMM_WORLD, 2);
     MPI_Comm_rank(comm, &rank);
     RF_Protect(7, &value, sizeof value);

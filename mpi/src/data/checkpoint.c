@@ -65,6 +65,7 @@ static void discard(const struct ring *ring)
 static int begin_version(const struct ring *ring, int64_t version)
 {
     static bool told;
+    has_lacked_memory();
     if (protected_count() == 0 && ring->own == 0 && !told)
         say("a checkpoint of nothing: name the memory with RF_Protect before, or who takes over "
             "gets no data");
@@ -191,7 +192,7 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version)
     int code = begin_version(&ring, good ? version : REFUSED);
     if (code == MPI_SUCCESS) {
         begin_sharing(&sharing, &ring, good ? version : REFUSED);
-        code = !share(&sharing)                         ? MPIX_ERR_REVOKED
+        code = !share(&sharing)                         ? class_of_failure()
                : !good                                  ? RF_ERR_ARGUMENT
                : is_storing() && !store_copies(version) ? MPI_ERR_IO
                                                         : MPI_SUCCESS;

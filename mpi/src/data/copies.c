@@ -19,12 +19,30 @@ struct copy *new_copy(int rank, int64_t version, size_t bytes)
         if (copies[at].rank >= 0)
             continue;
         unsigned char *data = malloc(bytes ? bytes : 1);
-        if (!data)
+        if (!data) {
+            note_lack_of_memory();
             return NULL;
+        }
         copies[at] = (struct copy){rank, version, pass, bytes, 0, false, data};
         return &copies[at];
     }
     return NULL;
+}
+
+static bool lacks_memory;
+
+void note_lack_of_memory(void)
+{
+    if (!lacks_memory)
+        say("no memory for what a checkpoint needs here");
+    lacks_memory = true;
+}
+
+bool has_lacked_memory(void)
+{
+    bool lacked = lacks_memory;
+    lacks_memory = false;
+    return lacked;
 }
 
 struct copy *find_copy(int rank, int64_t version)

@@ -31,6 +31,12 @@ extern int64_t pass, last_pass;
 /* An empty copy with room for `bytes`; NULL: no memory. */
 struct copy *new_copy(int rank, int64_t version, size_t bytes);
 
+/* Says and notes that memory is too little for what others' data need here. */
+void note_lack_of_memory(void);
+
+/* Whether that was noted since this was asked last. */
+bool has_lacked_memory(void);
+
 /* The copy of a rank's memory at a version; NULL: not here. */
 struct copy *find_copy(int rank, int64_t version);
 

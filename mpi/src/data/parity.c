@@ -1,6 +1,8 @@
 #include "data/parity.h"
 
+#include "data/sharing.h"
 #include "data/transfer.h"
+#include "runflat.h"
 #include "settings.h"
 #include "spares/roster.h"
 #include "state.h"
@@ -30,6 +32,12 @@ int group_of(int number)
 int block_number(int number)
 {
     return first_count() + number;
+}
+
+/* While it is made. Until then one that is there already stays, which may be as good. */
+static int number_in_making(int number)
+{
+    return 2 * first_count() + number;
 }
 
 int members_of(const struct copy *block)
@@ -103,10 +111,12 @@ static void begin_chunks(struct chunks *chunks, MPI_Comm comm, const struct pari
     unsigned char *room = malloc(2 * bytes + 1);
     *chunks = (struct chunks){group, without, own, bytes, sum, room, room + bytes, 1, {0}};
     begin_flight(&chunks->flight, comm);
-    if (!room)
+    if (!room) {
+        note_lack_of_memory();
         give_up_flight(&chunks->flight);
-    else if (group->count > 1)
+    } else if (group->count > 1) {
         exchange(chunks);
+    }
 }
 
 static bool advance_chunks(struct chunks *chunks)
@@ -162,7 +172,7 @@ static bool begin_block(struct blocks *blocks)
         head.checksum[at] = blocks->all[at][1];
     }
     size_t chunk = chunk_bytes(&head);
-    struct copy *block = new_copy(block_number(number), blocks->version, sizeof head + chunk);
+    struct copy *block = new_copy(number_in_making(number), blocks->version, sizeof head + chunk);
     if (!block) {
         give_up_flight(&blocks->flight);
         return false;
@@ -172,6 +182,21 @@ static bool begin_block(struct blocks *blocks)
     begin_chunks(&blocks->chunks, blocks->ring->comm, group, NOBODY,
                  find_copy(number, blocks->version), chunk, block->data + sizeof head);
     return true;
+}
+
+/* It takes the place of the one that was there, if it is whole. */
+static void end_block(int number, int64_t version, bool good)
+{
+    struct copy *made = find_copy(number_in_making(number), version),
+                *before = find_copy(block_number(number), version);
+    if (!good) {
+        drop_copy(made);
+        return;
+    }
+    if (before)
+        drop_copy(before);
+    made->rank = block_number(number);
+    seal_copy(made);
 }
 
 bool advance_blocks(struct blocks *blocks)
@@ -185,16 +210,13 @@ bool advance_blocks(struct blocks *blocks)
     if (!advance_chunks(&blocks->chunks))
         return false;
     blocks->good = blocks->chunks.flight.good;
-    struct copy *block =
-        find_copy(block_number(blocks->ring->number[blocks->ring->own]), blocks->version);
-    if (blocks->good)
-        seal_copy(block);
+    end_block(blocks->ring->number[blocks->ring->own], blocks->version, blocks->good);
     return true;
 }
 
 /* Sends the rank that has lost its data the chunk that this one's block and the others give back. */
-static bool give_chunk(const struct ring *ring, const struct parity_group *group, int64_t version,
-                       int lost)
+static int give_chunk(const struct ring *ring, const struct parity_group *group, int64_t version,
+                      int lost)
 {
     int number = ring->number[ring->own];
     const struct copy *own = find_copy(number, version),
@@ -203,7 +225,7 @@ static bool give_chunk(const struct ring *ring, const struct parity_group *group
     struct chunks chunks;
     if (!own || !sum) {
         PMPIX_Comm_revoke(ring->comm);
-        return false;
+        return own && block ? MPI_ERR_NO_MEM : MPIX_ERR_REVOKED;
     }
     memcpy(sum, block->data, block->bytes);
     size_t chunk = block->bytes - sizeof(struct block_head);
@@ -214,12 +236,12 @@ static bool give_chunk(const struct ring *ring, const struct parity_group *group
         send_bytes(&chunks.flight, sum, block->bytes, group->rank[lost], TAG);
     land(&chunks.flight);
     free(sum);
-    return chunks.flight.good;
+    return chunks.flight.good ? MPI_SUCCESS : class_of_failure();
 }
 
 /* Puts the chunks of all others together. */
-static bool take_chunks(const struct ring *ring, const struct parity_group *group, int64_t version,
-                        size_t block_bytes)
+static int take_chunks(const struct ring *ring, const struct parity_group *group, int64_t version,
+                       size_t block_bytes)
 {
     size_t chunk = block_bytes - sizeof(struct block_head);
     unsigned char *in = malloc(block_bytes);
@@ -227,8 +249,10 @@ static bool take_chunks(const struct ring *ring, const struct parity_group *grou
     struct block_head head;
     struct flight flight;
     begin_flight(&flight, ring->comm);
-    if (!in)
+    if (!in) {
+        note_lack_of_memory();
         give_up_flight(&flight);
+    }
     for (int from = 0; from < group->count && flight.good; from++) {
         if (from == group->own)
             continue;
@@ -248,17 +272,19 @@ static bool take_chunks(const struct ring *ring, const struct parity_group *grou
                    copy->bytes - begin < chunk ? copy->bytes - begin : chunk);
     }
     free(in);
-    if (copy && flight.good) {
-        seal_copy(copy);
-        if (copy->checksum != head.checksum[group->own]) {
-            say("the data that its parity group gives back is not what it was");
-            give_up_flight(&flight);
-        }
-    }
-    return flight.good;
+    if (!flight.good)
+        return class_of_failure();
+    if (!copy) /* nobody else is left in the group */
+        return RF_ERR_DATA_LOST;
+    seal_copy(copy);
+    if (copy->checksum == head.checksum[group->own])
+        return MPI_SUCCESS;
+    say("the data that its parity group gives back is not what it was");
+    PMPIX_Comm_revoke(ring->comm);
+    return RF_ERR_DATA_LOST;
 }
 
-bool rebuild(const struct ring *ring, int64_t version, int lost, size_t block_bytes)
+int rebuild(const struct ring *ring, int64_t version, int lost, size_t block_bytes)
 {
     struct parity_group group = open_group(ring);
     int member = 0;

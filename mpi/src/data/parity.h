@@ -69,7 +69,7 @@ void begin_blocks(struct blocks *blocks, const struct ring *ring, int64_t versio
 bool advance_blocks(struct blocks *blocks);
 
 /* Makes the copy of the rank `lost` of this rank's group anew; all others have their own and their blocks, of `block_bytes` each.
- * False: a failure, no memory, or what came of it is not what it was. */
-bool rebuild(const struct ring *ring, int64_t version, int lost, size_t block_bytes);
+ * MPI_SUCCESS; else, here alone: the class of a failure, MPI_ERR_NO_MEM, or RF_ERR_DATA_LOST: what came of it is not what it was. */
+int rebuild(const struct ring *ring, int64_t version, int lost, size_t block_bytes);
 
 #endif

@@ -33,13 +33,14 @@ bool is_restart(void)
     return given && atoi(given) > 0;
 }
 
-/* Shares the files of this host among its processes. */
+/* Shares the files of this host among its processes that live. */
 static void load_share(void)
 {
     int before = 0, here = 0;
     for (int place = 0; place < rf.size; place++) {
-        here += is_here(place);
-        before += place < rf.rank && is_here(place);
+        bool beside = is_here(place) && member_at(place) != MPI_UNDEFINED;
+        here += beside;
+        before += beside && place < rf.rank;
     }
     load_stored(before, here);
 }

@@ -175,13 +175,16 @@ static int restore_by_parity(const struct ring *ring, const struct holding *all,
     struct transfer *plan = new_table((size_t)(2 * ring->size), sizeof *plan);
     bool good = carry(ring->comm, ring->own, version, plan_moves(ring, all, plan), plan);
     free(plan);
-    good = good && (left.lost < 0 || rebuild(ring, version, left.lost, (size_t)left.block_bytes));
+    int code = good && left.lost >= 0 ? rebuild(ring, version, left.lost, (size_t)left.block_bytes)
+                                      : MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        return code;
     if (good && left.renews) {
         struct sharing sharing;
         begin_sharing(&sharing, ring, version);
         good = share(&sharing);
     }
-    return good ? load(number, version) : MPIX_ERR_REVOKED;
+    return good ? load(number, version) : class_of_failure();
 }
 
 /* Brings copies home, and second copies to where they belong, and loads this rank's; `all` is renewed if files bring more. */
@@ -203,7 +206,7 @@ static int restore_by_copies(const struct ring *ring, struct holding **all, int6
                    carry(ring->comm, ring->own, version, plan_seconds(ring, *all, plan), plan)));
     free(plan);
     if (!good)
-        return MPIX_ERR_REVOKED;
+        return class_of_failure();
     return *lost ? MPI_SUCCESS : load(ring->number[ring->own], version);
 }
 
@@ -226,6 +229,7 @@ static int restore(MPI_Comm comm, const struct ring *ring, int64_t *version)
 {
     int64_t last = -1;
     int own = ring->number[ring->own], lost = 0, code;
+    has_lacked_memory();
     bool good = last_of_all(ring, &last);
     struct holding *all = good && last >= 0 ? who_holds(ring, last) : NULL;
     code = all || (good && last < 0) ? MPI_SUCCESS : MPIX_ERR_REVOKED;
@@ -238,12 +242,13 @@ static int restore(MPI_Comm comm, const struct ring *ring, int64_t *version)
         *version = last_complete = last;
     }
     free(all);
-    if (code != MPI_SUCCESS)
+    lost = lost || code == RF_ERR_DATA_LOST;
+    if (code != MPI_SUCCESS && !lost)
         return code;
-    if (lost) {
+    if (lost)
         keep_copies(last_complete = -1, -1, -1);
-        pass++;
-    }
+    /* What was written before the failure of later versions is not of those that come now. */
+    pass++;
     return lost ? RF_ERR_DATA_LOST : last < 0 ? RF_ERR_NO_CHECKPOINT : MPI_SUCCESS;
 }
 

@@ -2,6 +2,9 @@
 
 #include "requests/requests.h"
 
+#include <mpi-ext.h>
+#include <mpi.h>
+
 void begin_sharing(struct sharing *sharing, const struct ring *ring, int64_t version)
 {
     sharing->in_blocks = parity_size() > 0;
@@ -26,4 +29,9 @@ bool share(struct sharing *sharing)
         if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
             advance_works();
     return good;
+}
+
+int class_of_failure(void)
+{
+    return has_lacked_memory() ? MPI_ERR_NO_MEM : MPIX_ERR_REVOKED;
 }

@@ -26,4 +26,7 @@ bool advance_sharing(struct sharing *sharing, bool *good);
 /* Waits for the end; false: a failure, or no memory. */
 bool share(struct sharing *sharing);
 
+/* The class of what has kept data from coming: MPI_ERR_NO_MEM if memory was too little here, else MPIX_ERR_REVOKED. */
+int class_of_failure(void);
+
 #endif

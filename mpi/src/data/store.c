@@ -1,10 +1,13 @@
 #include "data/store.h"
 
 #include "data/copies.h"
+#include "spares/roster.h"
 #include "state.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +19,29 @@ enum { PATH_ROOM = 4096 };
 /* What a file begins with; the data follows. */
 struct head {
     char magic[8];
+    uint64_t job;
     int64_t rank, version, pass;
     uint64_t bytes, checksum;
 };
 
-static const char MAGIC[8] = "rfcopy2";
+static const char MAGIC[8] = "rfcopy3";
 
 bool has_store(void)
 {
     const char *given = getenv("RUNFLAT_STORE");
     return given && *given;
+}
+
+/* What the launch calls the job whose files count (RUNFLAT_JOB), as a number (FNV-1a); 0: it does not say. */
+static uint64_t own_job(void)
+{
+    const char *name = getenv("RUNFLAT_JOB");
+    uint64_t hash = 0xcbf29ce484222325u;
+    if (!name || !*name)
+        return 0;
+    while (*name)
+        hash = (hash ^ (unsigned char)*name++) * 0x100000001b3u;
+    return hash;
 }
 
 /* The folder of this host; false: the launch names none. */
@@ -41,7 +57,8 @@ static bool own_folder(char *path)
 static bool write_copy(const char *folder, const struct copy *copy)
 {
     char path[PATH_ROOM + 64], own[PATH_ROOM + 96];
-    struct head head = {.rank = copy->rank,
+    struct head head = {.job = own_job(),
+                        .rank = copy->rank,
                         .version = copy->version,
                         .pass = copy->pass,
                         .bytes = copy->bytes,
@@ -53,6 +70,8 @@ static bool write_copy(const char *folder, const struct copy *copy)
     FILE *file = fopen(own, "wb");
     bool good = file && fwrite(&head, sizeof head, 1, file) == 1 &&
                 fwrite(copy->data, 1, copy->bytes, file) == copy->bytes;
+    /* On the disk before the one before it is deleted. */
+    good = good && fflush(file) == 0 && fsync(fileno(file)) == 0;
     int why = errno;
     if (file && fclose(file) != 0 && good)
         good = false, why = errno;
@@ -65,6 +84,23 @@ static bool write_copy(const char *folder, const struct copy *copy)
     return good;
 }
 
+/* The names in it are on the disk. Some file systems cannot say so. */
+static void sync_folder(const char *folder)
+{
+    int file = open(folder, O_RDONLY | O_DIRECTORY);
+    if (file < 0)
+        return;
+    fsync(file);
+    close(file);
+}
+
+/* Whether another process of this host writes the copy of a rank: its own. */
+static bool is_written_beside(int rank)
+{
+    int place = place_of(rank);
+    return place >= 0 && place != rf.rank && is_here(place);
+}
+
 bool store_copies(int64_t version)
 {
     char folder[PATH_ROOM];
@@ -74,8 +110,10 @@ bool store_copies(int64_t version)
     mkdir(getenv("RUNFLAT_STORE"), 0700);
     mkdir(folder, 0700);
     for (int at = 0; at < COPIES_MAX; at++)
-        if (copies[at].rank >= 0 && copies[at].version == version)
+        if (copies[at].rank >= 0 && copies[at].version == version &&
+            !is_written_beside(copies[at].rank))
             good = write_copy(folder, &copies[at]) && good;
+    sync_folder(folder);
     return good;
 }
 
@@ -86,6 +124,15 @@ static bool read_name(const char *name, int *rank, long *version)
     return sscanf(name, "rank-%d.%ld%n", rank, version, &length) == 2 && !name[length];
 }
 
+/* A file that a process was writing which is gone. */
+static bool is_left(const char *name)
+{
+    int rank, process, length = 0;
+    long version;
+    return sscanf(name, "rank-%d.%ld.%d%n", &rank, &version, &process, &length) == 3 &&
+           !name[length] && kill(process, 0) != 0 && errno == ESRCH;
+}
+
 void forget_stored(int64_t version)
 {
     char folder[PATH_ROOM], path[PATH_ROOM + 300];
@@ -93,7 +140,9 @@ void forget_stored(int64_t version)
     for (struct dirent *entry; listing && (entry = readdir(listing));) {
         int rank;
         long old;
-        if (read_name(entry->d_name, &rank, &old) && old < version && find_copy(rank, version)) {
+        bool is_old =
+            read_name(entry->d_name, &rank, &old) && old < version && find_copy(rank, version);
+        if (is_old || is_left(entry->d_name)) {
             snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
             unlink(path);
         }
@@ -102,14 +151,24 @@ void forget_stored(int64_t version)
         closedir(listing);
 }
 
-/* Reads a copy of a pass, or (-1) of any. */
+static bool read_head(FILE *file, struct head *head)
+{
+    return file && fread(head, sizeof *head, 1, file) == 1 &&
+           memcmp(head->magic, MAGIC, sizeof head->magic) == 0;
+}
+
+static bool is_of_own_job(const struct head *head)
+{
+    return own_job() == 0 || head->job == own_job();
+}
+
+/* Reads a copy of this job, of a pass or (-1) of any. */
 static void read_copy(const char *path, int64_t of_pass)
 {
     struct head head;
     FILE *file = fopen(path, "rb");
-    bool good = file && fread(&head, sizeof head, 1, file) == 1 &&
-                memcmp(head.magic, MAGIC, sizeof head.magic) == 0;
-    if (good && of_pass >= 0 && head.pass != of_pass) {
+    bool good = read_head(file, &head);
+    if (good && (!is_of_own_job(&head) || (of_pass >= 0 && head.pass != of_pass))) {
         fclose(file);
         return;
     }
@@ -154,22 +213,47 @@ static int is_copy(const struct dirent *entry)
     return read_name(entry->d_name, &rank, &version);
 }
 
-void set_stored_aside(void)
+static int is_part(const struct dirent *entry)
+{
+    return is_left(entry->d_name);
+}
+
+/* Whether a file is one that a job goes on from that begins again. */
+static bool is_gone_on_from(const char *path)
+{
+    struct head head;
+    FILE *file = fopen(path, "rb");
+    bool is = read_head(file, &head) && is_of_own_job(&head);
+    if (file)
+        fclose(file);
+    return is;
+}
+
+void clear_store(bool goes_on)
 {
     char folder[PATH_ROOM], path[PATH_ROOM + 300], aside[PATH_ROOM + 320];
-    struct dirent **entries = NULL;
-    int count = own_folder(folder) ? scandir(folder, &entries, is_copy, alphasort) : 0;
+    struct dirent **entries = NULL, **parts = NULL;
+    bool is_there = own_folder(folder);
+    int others = 0, count = is_there ? scandir(folder, &entries, is_copy, alphasort) : 0;
     for (int at = 0; at < count; at++) {
         snprintf(path, sizeof path, "%s/%s", folder, entries[at]->d_name);
         snprintf(aside, sizeof aside, "%s.before", path);
-        rename(path, aside);
+        if (!goes_on || !is_gone_on_from(path))
+            others += rename(path, aside) == 0;
         free(entries[at]);
     }
     free(entries);
-    if (count > 0)
+    if (others > 0)
         say("%d checkpoints of an earlier job in %s are set aside (.before): RUNFLAT_RESTART=1 "
             "goes on from such",
-            count, folder);
+            others, folder);
+    count = is_there ? scandir(folder, &parts, is_part, alphasort) : 0;
+    for (int at = 0; at < count; at++) {
+        snprintf(path, sizeof path, "%s/%s", folder, parts[at]->d_name);
+        unlink(path);
+        free(parts[at]);
+    }
+    free(parts);
 }
 
 void load_stored(int turn, int turns)

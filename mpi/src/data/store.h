@@ -13,14 +13,15 @@ bool has_store(void);
  * said. */
 bool store_copies(int64_t version);
 
-/* Deletes files of the ranks whose copies this process holds that are older than `version`. */
+/* Deletes files of the ranks whose copies this process holds that are older than `version`, and what processes left that are gone. */
 void forget_stored(int64_t version);
 
 /* Reads one copy from a file, of this host or, where the place is shared, of any; false: there is no good one of that pass. */
 bool load_stored_copy(int rank, int64_t version, int64_t of_pass);
 
-/* Renames the files of this host, which are another job's: what is read later is of this one. */
-void set_stored_aside(void);
+/* Renames the files of this host that are another job's, all unless this one goes on from such, and deletes what is written by half: what
+ * is read later is of this one. */
+void clear_store(bool goes_on);
 
 /* Reads the files of this host as copies, each `turn`th of `turns`; what is damaged is left out, which is said. */
 void load_stored(int turn, int turns);

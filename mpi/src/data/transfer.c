@@ -23,6 +23,7 @@ static MPI_Request *next_request(struct flight *flight)
 {
     MPI_Request *more = realloc(flight->requests, sizeof *more * ((size_t)flight->count + 1));
     if (!more) {
+        note_lack_of_memory();
         give_up_flight(flight);
         return NULL;
     }

@@ -113,9 +113,13 @@ struct look {
 
 static void look_at_neighbour(struct look *look, double allowed_s)
 {
+    /* It may have died, or another one been started between it and this one. */
+    int next = next_here(rf.rank);
+    if (next != look->rank)
+        *look = (struct look){next, 0};
     char state = state_at(&rf.place[look->rank]);
-    if (!state) {
-        *look = (struct look){next_here(rf.rank), 0};
+    if (look->rank == rf.rank || !state) {
+        look->stopped_since = 0;
     } else if (state != 'T') {
         look->stopped_since = 0;
     } else if (look->stopped_since == 0) {
@@ -156,12 +160,13 @@ static void *watch(void *unused)
     int half_written = 0;
     bool has_sentinel = false;
     while (atomic_load(&watching)) {
-        if (look.rank == rf.rank && !has_sentinel)
+        /* It looks on when there are others again. */
+        if (look.rank == rf.rank && !has_sentinel) {
             start_sentinel(rf.place[rf.rank].started, allowed_s);
-        has_sentinel = look.rank == rf.rank;
+            has_sentinel = true;
+        }
         nanosleep(&nap, NULL);
-        if (!has_sentinel)
-            look_at_neighbour(&look, allowed_s);
+        look_at_neighbour(&look, allowed_s);
         half_written = is_half_written() ? half_written + 1 : 0;
         if (half_written >= TORN_LOOKS && has_lost_neighbour() && atomic_load(&watching))
             end_torn();

@@ -40,7 +40,7 @@ void find_queue(void)
     if (maps)
         fclose(maps);
     /* It may be torn before anybody looks again. */
-    for (int turn = 0; queue && !has_been_empty && turn < TURNS && opal_progress; turn++) {
+    for (int turn = 0; queue && !has_been_empty && turn < TURNS; turn++) {
         is_half_written();
         opal_progress();
     }

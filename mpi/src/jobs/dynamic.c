@@ -62,34 +62,41 @@ struct joining {
 /* How long a call that is interrupted may go on, in s, before it is left as it is. */
 #define LEAVE_S 5
 
-/* An info object that also has what processes need in their environment to come under this library as those that spawn them; events
- * of theirs would go by the same names as of these. */
+/* Adds a variable to an environment, MPI_MAX_INFO_VAL long, or says that there is no room. */
+static void add_variable(char *environment, const char *name, const char *value)
+{
+    size_t length = strlen(environment);
+    int more = snprintf(environment + length, MPI_MAX_INFO_VAL - length, "%s%s%s%s",
+                        length ? "\n" : "", name, *name ? "=" : "", value);
+    if (more < (int)(MPI_MAX_INFO_VAL - length))
+        return;
+    environment[length] = '\0';
+    say("MPI_Comm_spawn: MPI has no room for %s=%s in what new processes get (%d characters); it "
+        "is left out",
+        name, value, MPI_MAX_INFO_VAL);
+}
+
+/* An info object that also has what processes need in their environment to come under this library as those that spawn them, the most
+ * needed first; events of theirs would go by the same names as of these. */
 static MPI_Info with_library(MPI_Info info)
 {
-    static const char *const names[] = {"LD_PRELOAD", "RUNFLAT_POLICY_LIBRARY",
-                                        "RUNFLAT_STEP_LIMIT_S", "RUNFLAT_STOPPED_S"};
+    static const char *const names[] = {"LD_PRELOAD", "RUNFLAT_STEP_LIMIT_S", "RUNFLAT_STOPPED_S",
+                                        "RUNFLAT_POLICY_LIBRARY"};
     char environment[MPI_MAX_INFO_VAL] = "";
     char spawner[SPAWNER_MAX];
     int there = 0;
-    size_t length = 0;
     MPI_Info made;
     if (info == MPI_INFO_NULL)
         PMPI_Info_create(&made);
     else
         PMPI_Info_dup(info, &made);
     PMPI_Info_get(made, "PMIX_ENVAR", MPI_MAX_INFO_VAL - 1, environment, &there);
-    length = strlen(environment);
     write_spawner(spawner);
-    length += (size_t)snprintf(environment + length, sizeof environment - length, "%s%s",
-                               length ? "\n" : "", spawner);
-    for (size_t at = 0; at < sizeof names / sizeof *names && length < sizeof environment; at++) {
-        const char *value = getenv(names[at]);
-        if (value)
-            length += (size_t)snprintf(environment + length, sizeof environment - length, "\n%s=%s",
-                                       names[at], value);
-    }
-    if (length < sizeof environment)
-        PMPI_Info_set(made, "PMIX_ENVAR", environment);
+    add_variable(environment, "", spawner);
+    for (size_t at = 0; at < sizeof names / sizeof *names; at++)
+        if (getenv(names[at]))
+            add_variable(environment, names[at], getenv(names[at]));
+    PMPI_Info_set(made, "PMIX_ENVAR", environment);
     return made;
 }
 

@@ -8,6 +8,7 @@
  * be taken meanwhile. While fibers live, each step runs in a helper, and one that waits is put back in the row. */
 #include "guards/bounded.h"
 #include "guards/fence.h"
+#include "guards/turns.h"
 #include "jobs/fiber.h"
 #include "jobs/parting.h"
 #include "requests/steps.h"
@@ -96,9 +97,11 @@ static int make_aside(struct fiber *self, struct call *call)
         return PMIX_ERR_NOMEM;
     }
     pthread_detach(thread);
+    int depth = pause_turn();
     while (!atomic_load(&own->ended) &&
            (!own->may_be_left || wall_s() < begin + 1 || is_wanted(self)))
         rest(self);
+    resume_turn(depth);
     if (!atomic_exchange(&own->ended, true))
         return PMIX_ERR_TIMEOUT;
     *call = *own;
@@ -118,7 +121,9 @@ static int make(const char *name, struct call call)
     if (!find_function(&call, name))
         return PMIX_ERR_NOT_SUPPORTED;
     struct fiber *self = fiber_here();
-    return self ? make_aside(self, &call) : call.make(&call);
+    int depth = pause_turn(), result = self ? make_aside(self, &call) : call.make(&call);
+    resume_turn(depth);
+    return result;
 }
 
 static int make_with_three(struct call *call)

@@ -2,6 +2,7 @@
 
 #include "guards/inject.h"
 #include "guards/lasting.h"
+#include "guards/turns.h"
 #include "modes/uniform.h"
 #include "requests/requests.h"
 #include "runflat.h"
@@ -27,7 +28,21 @@ bool is_alone(MPI_Comm comm)
 int iagree(MPI_Comm comm, int *flag, MPI_Request *request)
 {
     *request = MPI_REQUEST_NULL; /* which has ended */
-    return is_alone(comm) ? MPI_SUCCESS : PMPIX_Comm_iagree(comm, flag, request);
+    if (is_alone(comm))
+        return MPI_SUCCESS;
+    begin_turn();
+    int code = PMPIX_Comm_iagree(comm, flag, request);
+    end_turn();
+    return code;
+}
+
+int agree_waiting(MPI_Comm comm, int *flag)
+{
+    MPI_Request request;
+    if (rf.threads != MPI_THREAD_MULTIPLE || is_between(comm))
+        return PMPIX_Comm_agree(comm, flag);
+    int code = iagree(comm, flag, &request);
+    return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;
 }
 
 /* The communicator of the job, how many agreements this process has taken part in there, and the one that is pending. */
@@ -56,14 +71,23 @@ void join_last_agreement(int votes)
     static int unused;
     bool others_are_ahead = !(votes >> (joined + 1) % REMAINDERS & 1);
     if (counted != MPI_COMM_NULL && others_are_ahead)
-        PMPIX_Comm_iagree(counted, &unused, &pending);
+        iagree(counted, &unused, &pending);
     joined_at = wall_s();
+}
+
+/* Its error handler is not called: who waits for the outcome is told of it. */
+static int test_quietly(MPI_Comm comm, MPI_Request *request, int *done)
+{
+    MPI_Errhandler handler = hold_errors(comm);
+    int code = PMPI_Test(request, done, MPI_STATUS_IGNORE);
+    put_back_errors(comm, handler);
+    return code;
 }
 
 bool has_ended_agreements(bool *all)
 {
     int done = 1;
-    if (counted != MPI_COMM_NULL && PMPI_Test(&pending, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    if (counted != MPI_COMM_NULL && test_quietly(counted, &pending, &done) != MPI_SUCCESS)
         done = 1;
     if (!done && wall_s() < joined_at + PATIENCE_S)
         return false;
@@ -83,7 +107,7 @@ __attribute__((visibility("default"))) int MPIX_Comm_agree(MPI_Comm comm, int *f
     let_earlier_works_agree(comm);
     enter_phase("agree");
     if (comm != counted || is_revoked(comm))
-        return is_alone(comm) ? MPI_SUCCESS : PMPIX_Comm_agree(comm, flag);
+        return is_alone(comm) ? MPI_SUCCESS : agree_waiting(comm, flag);
     int code = agree_unless_revoked(comm, flag, 0);
     if (code != MPI_SUCCESS)
         raise_error(comm, code, __func__);
@@ -107,7 +131,7 @@ static bool advance(struct work *work)
         work->code = iagree(work->owner, own->flag, &own->agreement);
     work->early = false;
     if (work->code == MPI_SUCCESS)
-        work->code = PMPI_Test(&own->agreement, &done, MPI_STATUS_IGNORE);
+        work->code = test_quietly(work->owner, &own->agreement, &done);
     return done || work->code != MPI_SUCCESS;
 }
 
@@ -146,7 +170,7 @@ static int agree(MPI_Comm comm, int *flag, MPI_Comm watched, double patience_s, 
     int code = iagree(comm, agreed, &request);
     joined += comm == counted;
     for (unsigned tests = 1; code == MPI_SUCCESS && !done; tests++) {
-        code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        code = test_quietly(comm, &request, &done);
         if (atomic_load_explicit(&works, memory_order_relaxed) > 0)
             advance_works();
         if (code != MPI_SUCCESS || done || tests % 64 != 0)
@@ -186,7 +210,7 @@ int agree_or_call(MPI_Comm comm, int *flag, void (*late)(void *context), void *c
 }
 
 /* A bit each in the votes, after the one that says whether all went well. */
-static const int lasting[] = {MPI_ERR_NO_MEM, MPI_ERR_IO, RF_ERR_ARGUMENT};
+static const int lasting[] = {MPI_ERR_NO_MEM, MPI_ERR_IO, RF_ERR_ARGUMENT, RF_ERR_DATA_LOST};
 enum { LASTING = sizeof lasting / sizeof *lasting };
 
 /* Above these the digits of a number, and above them what each is not: of numbers that differ a digit is out in both. */

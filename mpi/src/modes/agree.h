@@ -19,6 +19,9 @@ bool is_alone(MPI_Comm comm);
 /* Begins an agreement as MPIX_Comm_iagree does, if there is anybody to agree with. */
 int iagree(MPI_Comm comm, int *flag, MPI_Request *request);
 
+/* MPIX_Comm_agree, safe against other threads. */
+int agree_waiting(MPI_Comm comm, int *flag);
+
 /* Agrees on the bitwise and of `flag` as MPIX_Comm_agree does; MPIX_ERR_REVOKED if the communicator has been revoked for
  * `patience_s` before the result is known here. It may be known elsewhere then; and the agreement is pending, see
  * `join_last_agreement`. */

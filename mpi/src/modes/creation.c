@@ -17,6 +17,7 @@
 #include "requests/build.h"
 #include "requests/meeting.h"
 #include "requests/requests.h"
+#include "requests/shrink.h"
 #include "spares/spares.h"
 #include "state.h"
 
@@ -186,6 +187,23 @@ EXPORTED int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between, i
                                 : give(comm, code, made, __func__);
 }
 
+/* Open MPI's own is not safe against other threads. */
+static int shrink_waiting(MPI_Comm comm, MPI_Comm *made)
+{
+    bool agrees = !is_alone(comm) || is_revoked(comm);
+    int flag = 1;
+    if (rf.threads == MPI_THREAD_MULTIPLE && agrees && is_within(comm) && can_build()) {
+        shrink_now(comm, made);
+        return MPI_SUCCESS;
+    }
+    begin_making();
+    int code = agrees ? PMPIX_Comm_shrink(comm, made) : PMPI_Comm_split(comm, 0, 0, made);
+    end_making(code, made);
+    if (code == MPI_SUCCESS && !is_between(comm) && !is_alone(*made))
+        PMPIX_Comm_agree(*made, &flag);
+    return code;
+}
+
 EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
 {
     if (sleeps_in(comm))
@@ -196,12 +214,7 @@ EXPORTED int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *made)
     enter_phase("shrink");
     begin_step("MPIX_Comm_shrink");
     double begin = wall_s();
-    begin_making();
-    bool agrees = !is_alone(comm) || is_revoked(comm);
-    int flag = 1, code = agrees ? PMPIX_Comm_shrink(comm, made) : PMPI_Comm_split(comm, 0, 0, made);
-    end_making(code, made);
-    if (code == MPI_SUCCESS && !is_between(comm) && !is_alone(*made))
-        PMPIX_Comm_agree(*made, &flag);
+    int code = shrink_waiting(comm, made);
     end_step();
     if (code == MPI_SUCCESS && !is_between(comm)) {
         tell_of_missing(comm, *made);

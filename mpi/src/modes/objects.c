@@ -9,6 +9,7 @@
 #include "guards/activation.h"
 #include "guards/deaths.h"
 #include "guards/lasting.h"
+#include "guards/turns.h"
 #include "guards/young.h"
 #include "jobs/fiber.h"
 #include "modes/agree.h"
@@ -110,7 +111,11 @@ static int free_now(MPI_Comm *gone)
     static int (*next)(MPI_Comm *);
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "ompi_comm_free");
-    return next(gone);
+    /* It forgets the agreements on it. */
+    begin_turn();
+    int code = next(gone);
+    end_turn();
+    return code;
 }
 
 /* Before a communicator of a call is freed. */

@@ -113,7 +113,9 @@ static void wait_for_call(struct settling *own)
 static void wait_for_agreement(struct settling *own)
 {
     int done = 0;
+    MPI_Errhandler handler = hold_errors(own->work.owner);
     own->agreed = PMPI_Test(&own->agreement, &done, MPI_STATUS_IGNORE);
+    put_back_errors(own->work.owner, handler);
     if (done || own->agreed != MPI_SUCCESS) {
         own->stage = AGREED;
     } else if (is_revoked(own->work.owner) && own->revoked_at == 0) {

@@ -71,8 +71,7 @@ static void look_now(void)
     if (atomic_load(&ranged_count) == 0)
         return;
     /* What the runtime has told is taken in when somebody makes progress. */
-    if (opal_progress)
-        opal_progress();
+    opal_progress();
     look_for_failures();
 }
 

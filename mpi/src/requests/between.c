@@ -1,5 +1,6 @@
 #include "requests/between.h"
 
+#include "guards/turns.h"
 #include "guards/young.h"
 #include "modes/uniform.h"
 #include "requests/build.h"
@@ -212,12 +213,18 @@ static int make_between(MPI_Comm all, MPI_Comm side_comm, MPI_Comm like, const s
     begin_making();
     int code = finish(&step, ompi_comm_set_nb(made, side_comm, 0, NULL, 0, NULL, NULL, handler,
                                               here, there, TAKES_PARENT, &step));
-    if (code == MPI_SUCCESS)
-        code = finish(
-            &step, ompi_comm_nextcid_nb(*made, all, NULL, NULL, NULL, false, BY_AGREEMENTS, &step));
-    if (code == MPI_SUCCESS)
-        code = finish(
-            &step, ompi_comm_activate_nb(made, all, NULL, NULL, NULL, true, BY_AGREEMENTS, &step));
+    if (code == MPI_SUCCESS) {
+        begin_turn();
+        code = ompi_comm_nextcid_nb(*made, all, NULL, NULL, NULL, false, BY_AGREEMENTS, &step);
+        end_turn();
+        code = finish(&step, code);
+    }
+    if (code == MPI_SUCCESS) {
+        begin_turn();
+        code = ompi_comm_activate_nb(made, all, NULL, NULL, NULL, true, BY_AGREEMENTS, &step);
+        end_turn();
+        code = finish(&step, code);
+    }
     PMPI_Errhandler_free(&handler);
     PMPI_Group_free(&here);
     PMPI_Group_free(&there);

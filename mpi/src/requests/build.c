@@ -1,6 +1,7 @@
 #include "requests/build.h"
 
 #include "guards/lasting.h"
+#include "guards/turns.h"
 #include "guards/young.h"
 #include "modes/agree.h"
 #include "modes/uniform.h"
@@ -18,7 +19,7 @@ bool can_build(void)
     int length;
     PMPI_Get_library_version(version, &length);
     return strstr(version, "Open MPI v5.0.") && ompi_comm_set_nb && ompi_comm_nextcid_nb &&
-           ompi_comm_activate_nb && opal_progress;
+           ompi_comm_activate_nb;
 }
 
 static int begin(struct build *build, MPI_Comm parent, MPI_Group group, uint32_t flags)
@@ -53,7 +54,7 @@ int begin_copy(struct build *build, MPI_Comm parent)
 }
 
 /* Begins what comes after a step that went well. */
-static int begin_next(struct build *build)
+static int begin_step_of(struct build *build)
 {
     bool agrees = !is_alone(build->parent) || is_revoked(build->parent);
     int mode = agrees ? BY_AGREEMENTS : BY_ALL;
@@ -69,6 +70,14 @@ static int begin_next(struct build *build)
     }
     build->stage = BUILT;
     return MPI_SUCCESS;
+}
+
+static int begin_next(struct build *build)
+{
+    begin_turn();
+    int code = begin_step_of(build);
+    end_turn();
+    return code;
 }
 
 bool advance_build(struct build *build, int *code)

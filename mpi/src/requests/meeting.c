@@ -2,6 +2,7 @@
 
 #include "guards/deaths.h"
 #include "guards/lasting.h"
+#include "guards/turns.h"
 #include "guards/young.h"
 #include "modes/agree.h"
 #include "modes/uniform.h"
@@ -259,13 +260,17 @@ static int make(struct attempt *own, struct meeting *meeting)
                                 meeting->group, NULL, 0, &own->step);
     code = finish_step(&own->step, meeting, code, &own->given_up);
     if (code == MPI_SUCCESS) {
+        begin_turn();
         code =
             ompi_comm_nextcid_nb(own->made, parent, NULL, &own->tag, NULL, false, mode, &own->step);
+        end_turn();
         code = finish_step(&own->step, meeting, code, &own->given_up);
     }
     if (code == MPI_SUCCESS) {
+        begin_turn();
         code = ompi_comm_activate_nb(&own->made, parent, NULL, &own->tag, NULL, false, mode,
                                      &own->step);
+        end_turn();
         code = finish_step(&own->step, meeting, code, &own->given_up);
     }
     return code;

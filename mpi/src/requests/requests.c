@@ -1,6 +1,7 @@
 #include "requests/requests.h"
 
 #include "guards/bounded.h"
+#include "guards/lasting.h"
 #include "modes/range.h"
 #include "state.h"
 
@@ -31,6 +32,8 @@ static int release(void *state)
     pthread_mutex_unlock(&started_lock);
     atomic_fetch_sub(&works, 1);
     atomic_fetch_sub(&attention, 1);
+    if (work->owner_lasts != MPI_REQUEST_NULL)
+        PMPI_Request_free(&work->owner_lasts);
     if (!work->kept)
         free(work);
     return MPI_SUCCESS;
@@ -50,6 +53,8 @@ MPI_Request start_work(struct work *work)
     begin_looking();
     PMPI_Grequest_start(query, release, cancel, work, &request);
     work->request = request;
+    /* The program may free it before. */
+    work->owner_lasts = make_last(work->owner);
     work->until = steady_s() + step_limit_s();
     pthread_mutex_lock(&started_lock);
     work->next_started = first_started;

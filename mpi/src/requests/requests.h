@@ -21,7 +21,7 @@ struct work {
     const char *step; /* of a recovery: it takes no longer than the step limit; NULL: it may wait */
 
     /* Kept by requests.c. */
-    MPI_Request request;
+    MPI_Request request, owner_lasts;
     struct work *next, *next_started;
     double until;
 };

@@ -94,6 +94,8 @@ static bool advance_step(struct shrink *shrink, int *code)
         agree_on_dead(shrink);
         return false;
     }
+    if (*code != MPI_SUCCESS)
+        return true;
     shrink->made = shrink->build.made;
     /* All know the same failures now, also those that MPI has not told of here. */
     tell_of_missing(shrink->comm, shrink->made);
@@ -108,6 +110,18 @@ bool advance_shrink(struct shrink *shrink, int *code)
     bool ended = advance_step(shrink, code);
     put_back_errors(shrink->comm, handler);
     return ended;
+}
+
+void shrink_now(MPI_Comm comm, MPI_Comm *made)
+{
+    struct shrink shrink;
+    int code;
+    do {
+        begin_shrink(&shrink, comm);
+        while (!advance_shrink(&shrink, &code))
+            ;
+    } while (code != MPI_SUCCESS);
+    *made = shrink.made;
 }
 
 /* A request of MPIX_Comm_ishrink. */

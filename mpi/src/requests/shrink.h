@@ -26,4 +26,7 @@ void begin_shrink(struct shrink *shrink, MPI_Comm comm);
 /* Goes on as far as is possible without waiting; true: ended, and `code` is MPI_SUCCESS or, if MPI cannot, another class. */
 bool advance_shrink(struct shrink *shrink, int *code);
 
+/* Shrinks, and waits for it. */
+void shrink_now(MPI_Comm comm, MPI_Comm *made);
+
 #endif

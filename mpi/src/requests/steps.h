@@ -25,7 +25,7 @@ __attribute__((weak)) int ompi_comm_request_schedule_append_w_flags(void *reques
                                                                     uint32_t flags);
 
 /* Looks at what has arrived. A probe does not where a message matches that nobody has received. */
-__attribute__((weak)) void opal_progress(void);
+int opal_progress(void);
 
 /* What a communicator is known by to all its processes. */
 __attribute__((weak)) char *ompi_comm_print_cid(MPI_Comm comm);

@@ -1,5 +1,6 @@
 #include "spares/refill.h"
 
+#include "guards/bounded.h"
 #include "guards/fence.h"
 #include "guards/young.h"
 #include "modes/uniform.h"
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -105,7 +107,27 @@ static int merge(MPI_Comm between, bool newcomer, MPI_Comm *all)
     return code;
 }
 
-/* At the first process of the pool: somebody waits there to join. */
+/* Waits until the newcomer is in RF_Init, and learns where it runs. It may end before, which Open MPI does not always tell. */
+static int hear_from(MPI_Comm between)
+{
+    const struct timespec nap = {0, 200000};
+    double until = steady_s() + step_limit_s() / 2;
+    MPI_Request request;
+    int done = 0;
+    PMPI_Comm_set_errhandler(between, MPI_ERRORS_RETURN);
+    int code =
+        PMPI_Irecv(&waiting.place, sizeof waiting.place, MPI_BYTE, 0, TAG, between, &request);
+    while (code == MPI_SUCCESS && !done) {
+        code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        /* A revoke would wait for it. If it comes yet, its own step limit ends it. */
+        if (steady_s() > until)
+            return MPI_ERR_SPAWN;
+        nanosleep(&nap, NULL);
+    }
+    return code;
+}
+
+/* At the first process of the pool: somebody waits there to join. An error is not one of the pool: who was started may have ended. */
 static int have_one_wait(int place)
 {
     MPI_Comm between = MPI_COMM_NULL;
@@ -114,12 +136,14 @@ static int have_one_wait(int place)
     MPI_Errhandler handler = hold_errors(MPI_COMM_SELF);
     int code = spawn_one(place, &between);
     if (code == MPI_SUCCESS)
-        code = merge(between, false, &waiting.bridge);
+        code = hear_from(between);
     if (code == MPI_SUCCESS)
-        code = PMPI_Recv(&waiting.place, sizeof waiting.place, MPI_BYTE, 1, TAG, waiting.bridge,
-                         MPI_STATUS_IGNORE);
+        code = merge(between, false, &waiting.bridge);
     put_back_errors(MPI_COMM_SELF, handler);
-    return code;
+    if (code == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    waiting.bridge = MPI_COMM_NULL;
+    return MPI_ERR_SPAWN;
 }
 
 /* It may be in the midst of joining, and nobody comes any more. */
@@ -205,8 +229,10 @@ static int start_one(MPI_Comm *pool, int place, int votes)
         return MPIX_ERR_PROC_FAILED;
     }
     waiting.bridge = MPI_COMM_NULL;
-    free_made(pool);
+    /* The watcher may look at the pool. */
+    MPI_Comm before = *pool;
     *pool = all;
+    free_made(&before);
     welcome(place, all);
     note_event_of("refilled", -1, "of", place);
     return MPI_SUCCESS;
@@ -257,9 +283,12 @@ bool join_pool(int spares, MPI_Comm *pool, int *votes)
     MPI_Comm between, bridge, all = MPI_COMM_NULL;
     int rank;
     PMPI_Comm_get_parent(&between);
-    if (between == MPI_COMM_NULL || merge(between, true, &bridge) != MPI_SUCCESS)
+    if (between == MPI_COMM_NULL)
         return false;
-    if (PMPI_Send(&rf.place[0], sizeof *rf.place, MPI_BYTE, 0, TAG, bridge) != MPI_SUCCESS)
+    PMPI_Comm_set_errhandler(between, MPI_ERRORS_RETURN);
+    if (PMPI_Send(&rf.place[0], sizeof *rf.place, MPI_BYTE, 0, TAG, between) != MPI_SUCCESS)
+        return false;
+    if (merge(between, true, &bridge) != MPI_SUCCESS)
         return false;
     if (unite(MPI_COMM_SELF, bridge, true, &all) != MPI_SUCCESS)
         return false;

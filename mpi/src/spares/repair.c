@@ -5,10 +5,13 @@
 #include "guards/young.h"
 #include "modes/agree.h"
 #include "modes/modes.h"
+#include "requests/steps.h"
 #include "runflat.h"
 #include "spares/refill.h"
 #include "spares/roster.h"
 #include "state.h"
+
+#include <stdlib.h>
 
 static void shrink_pool(struct repair *repair)
 {
@@ -19,14 +22,15 @@ static void shrink_pool(struct repair *repair)
     repair->stage = SHRINKING;
 }
 
-/* In the votes of all: nobody wants new processes; no rank has such a mode; there is no checkpoint. */
+/* In the votes of all: nobody wants new processes; no rank has such a mode; there is no checkpoint; no rank repairs. */
 enum {
     NO_REFILL = 1 << 8,
     NO_GROUP = 1 << 9,
     NO_UNIVERSE = 1 << 10,
     NO_CREATE = 1 << 11,
     NO_COLL = 1 << 12,
-    NO_COPIES = 1 << 13
+    NO_COPIES = 1 << 13,
+    NO_REPAIR = 1 << 14
 };
 
 /* Ranks have the same modes, and tell those who take over. */
@@ -56,7 +60,10 @@ static void vote(struct repair *repair)
 {
     repair->next = repair->shrink.made;
     repair->votes = vote_on_agreements(repair->old != MPI_COMM_NULL) & vote_on_modes(repair->old) &
-                    (repair->refill ? ~NO_REFILL : ~0) & (has_checkpoint() ? ~NO_COPIES : ~0);
+                    (has_checkpoint() ? ~NO_COPIES : ~0) &
+                    (repair->refill                 ? ~NO_REFILL
+                     : repair->old != MPI_COMM_NULL ? ~NO_REPAIR
+                                                    : ~0);
     iagree(repair->next, &repair->votes, &repair->vote);
     repair->stage = VOTING;
 }
@@ -73,6 +80,7 @@ static void take_pool(struct repair *repair)
     bury(repair->next);
 }
 
+/* What cannot be begun here alone, no memory say, ends at the others too. */
 static void make_next(struct repair *repair)
 {
     MPI_Group group;
@@ -80,7 +88,11 @@ static void make_next(struct repair *repair)
         PMPI_Comm_group(*repair->pool, &group);
     else
         group = own_group();
-    begin_build(&repair->build, *repair->pool, group);
+    repair->stage = MAKING;
+    if (begin_build(&repair->build, *repair->pool, group) != MPI_SUCCESS) {
+        PMPIX_Comm_revoke(*repair->pool);
+        repair->stage = LEAVING;
+    }
     PMPI_Group_free(&group);
 }
 
@@ -89,7 +101,6 @@ static void begin_communicators(struct repair *repair)
 {
     repair->made_count = 0;
     repair->wanted = repair->votes & NO_COLL ? BALLOT : MADE_MAX;
-    repair->stage = MAKING;
     make_next(repair);
     repair->brings = !(repair->votes & NO_COPIES);
     if (repair->brings)
@@ -162,12 +173,38 @@ static void take_built(struct repair *repair)
         repair->stage = LANDING;
 }
 
-/* Who waits in a call on a communicator that was made from that of the ranks waits for processes that are in the repair. */
-static void interrupt(MPI_Comm comm, struct modes modes, void *unused)
+/* Communicators that others wait in. */
+struct waited_in {
+    MPI_Comm *comm;
+    int count, room;
+};
+
+static void note_waited_in(MPI_Comm comm, struct modes modes, void *noted)
 {
-    (void)unused;
-    if (modes.of_job && !is_revoked(comm))
-        PMPIX_Comm_revoke(comm);
+    struct waited_in *all = noted;
+    if (!modes.of_job || is_revoked(comm))
+        return;
+    if (all->count == all->room) {
+        all->room = 2 * all->room + 16;
+        all->comm = longer_table(all->comm, (size_t)all->room, sizeof(MPI_Comm));
+    }
+    all->comm[all->count++] = comm;
+}
+
+/* So many are revoked before the messages of some are let arrive: there is room for so many. */
+enum { AT_ONCE = 16 };
+
+/* Who waits in a call on a communicator that was made from that of the ranks waits for processes that are in the repair. */
+static void interrupt_all(void)
+{
+    struct waited_in all = {0};
+    each_marked(note_waited_in, &all);
+    for (int at = 0; at < all.count; at++) {
+        PMPIX_Comm_revoke(all.comm[at]);
+        if (at % AT_ONCE == AT_ONCE - 1)
+            opal_progress();
+    }
+    free(all.comm);
 }
 
 void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Comm *side,
@@ -186,7 +223,7 @@ void begin_repair(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Com
         enter_phase("repair");
     if (old != MPI_COMM_NULL)
         PMPIX_Comm_revoke(old);
-    each_marked(interrupt, NULL);
+    interrupt_all();
     if (*side != MPI_COMM_NULL)
         PMPIX_Comm_revoke(*side);
     PMPIX_Comm_revoke(*pool);
@@ -205,6 +242,11 @@ void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Co
                               .votes = votes,
                               .begin = wall_s()};
     begin_communicators(repair);
+}
+
+bool was_repaired_beside(const struct repair *repair)
+{
+    return !(repair->votes & NO_REPAIR);
 }
 
 bool advance_repair(struct repair *repair, int *code)
@@ -257,16 +299,4 @@ bool advance_repair(struct repair *repair, int *code)
         return false;
     }
     return true;
-}
-
-void shrink_now(MPI_Comm comm, MPI_Comm *made)
-{
-    struct shrink shrink;
-    int code;
-    do {
-        begin_shrink(&shrink, comm);
-        while (!advance_shrink(&shrink, &code))
-            ;
-    } while (code != MPI_SUCCESS);
-    *made = shrink.made;
 }

@@ -50,7 +50,7 @@ void begin_joining(struct repair *repair, MPI_Comm *pool, MPI_Comm *gate, MPI_Co
  * RF_ERR_NO_SPARE. Starting processes is waited for. */
 bool advance_repair(struct repair *repair, int *code);
 
-/* Shrinks, and waits for it. */
-void shrink_now(MPI_Comm comm, MPI_Comm *made);
+/* Whether ranks have come to it to repair, and others to start new processes. The same at all. */
+bool was_repaired_beside(const struct repair *repair);
 
 #endif

@@ -7,6 +7,7 @@
 #include "state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct {
     struct policy policy;
@@ -171,11 +172,28 @@ static void take_pool(MPI_Comm pool)
     roster.place_in = place_in;
 }
 
+static int moves;
+
+int rank_moves(void)
+{
+    return moves;
+}
+
+/* Where ranks are now, as the policy says. */
+static void ask_for_places(void)
+{
+    int *before = new_table((size_t)roster.ranks, sizeof(int));
+    memcpy(before, roster.places, (size_t)roster.ranks * sizeof(int));
+    policy_places(&roster.policy, roster.places);
+    moves += memcmp(before, roster.places, (size_t)roster.ranks * sizeof(int)) != 0;
+    free(before);
+}
+
 void bury(MPI_Comm pool)
 {
     take_pool(pool);
     if (roster.policy.handle) {
-        policy_places(&roster.policy, roster.places);
+        ask_for_places();
         return;
     }
     for (int rank = 0; rank < roster.ranks; rank++)

@@ -31,6 +31,9 @@ bool open_roster_again(int spares, int events, const int *history, int members,
 bool has_policy(void);
 int spare_count(void);
 
+/* How often ranks have got other places, at all alike since this process knows of the job. */
+int rank_moves(void);
+
 /* Whether ranks are lost because no spare was left. */
 bool has_lost_ranks(void);
 

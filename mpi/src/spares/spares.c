@@ -59,15 +59,11 @@ bool may_call(const char *call, MPI_Comm comm)
         refuse(call, "there is no job: RF_Init comes before it, and RF_End after it");
     else if (comm == MPI_COMM_NULL || comm != job.ranks)
         refuse(call, "this is not the communicator that RF_Init or the last repair gave");
-    return is_of_job(comm);
-}
-
-/* The same for calls that repair or end the job. */
-static bool may_repair(const char *call, MPI_Comm comm)
-{
-    if (may_call(call, comm) && job.repairing)
+    else if (job.repairing)
         refuse(call, "a request of RF_Comm_irepair is under way: wait for it first");
-    return is_of_job(comm) && !job.repairing;
+    else
+        return true;
+    return false;
 }
 
 static void look_who_sleeps(void)
@@ -176,11 +172,20 @@ static int join(int spares, MPI_Comm *comm)
     struct repair repair;
     int votes = 0;
     begin_step("RF_Init");
-    if (!join_pool(spares, &job.pool, &votes) || refill(&job.pool, votes) != MPI_SUCCESS)
+    if (!join_pool(spares, &job.pool, &votes))
         /* The others go on without it. */
         end_at_once(0);
+    bool is_whole = refill(&job.pool, votes) == MPI_SUCCESS;
     end_step();
-    begin_joining(&repair, &job.pool, &job.gate, &job.side, job.stop_when_exhausted, votes);
+    if (is_whole && has_lost_ranks() && job.stop_when_exhausted) {
+        job.is_exhausted = true;
+        return begin_job(RF_ERR_NO_SPARE, comm);
+    }
+    if (is_whole)
+        begin_joining(&repair, &job.pool, &job.gate, &job.side, job.stop_when_exhausted, votes);
+    else
+        begin_repair(&repair, &job.pool, &job.gate, &job.side, MPI_COMM_NULL,
+                     job.stop_when_exhausted, false);
     return begin_job(finish_repair(&repair, comm), comm);
 }
 
@@ -247,6 +252,25 @@ static bool agree_to_begin(bool may)
     return false;
 }
 
+/* Whether no live process of this host has a lower rank. */
+static bool is_first_of_host(void)
+{
+    MPI_Group world, pool;
+    bool is_first = true;
+    int size;
+    PMPI_Comm_group(rf.world, &world);
+    PMPI_Comm_group(job.pool, &pool);
+    PMPI_Group_size(pool, &size);
+    for (int at = 0; at < size; at++) {
+        int place;
+        PMPI_Group_translate_ranks(pool, 1, &at, world, &place);
+        is_first = is_first && (place >= rf.rank || !is_here(place));
+    }
+    PMPI_Group_free(&world);
+    PMPI_Group_free(&pool);
+    return is_first;
+}
+
 RF_API int RF_Init(int spares, MPI_Comm *comm)
 {
     const char *why_not = why_not_begin(comm);
@@ -270,8 +294,8 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
         free_made(&job.pool);
         return RF_ERR_ARGUMENT;
     }
-    if (has_store() && !is_restart() && is_first_here())
-        set_stored_aside();
+    if (has_store() && is_first_of_host())
+        clear_store(is_restart());
     /* Ranks are made as a repair makes them: it is the same when somebody has failed already. */
     int code = repair(comm);
     while (code == MPI_SUCCESS && is_restart() && !bring_stored(job.pool, job.gate))
@@ -286,7 +310,7 @@ RF_API int RF_Repair(MPI_Comm *comm)
     /* After RF_Comm_irepair. */
     if (job.running && *comm == MPI_COMM_NULL && job.ranks == MPI_COMM_NULL)
         return job.is_exhausted ? RF_ERR_NO_SPARE : sleep_as_spare(comm);
-    if (!may_repair("RF_Repair", *comm))
+    if (!may_call("RF_Repair", *comm))
         return RF_ERR_ARGUMENT;
     give_up_checkpoint();
     int code = repair(comm);
@@ -298,7 +322,7 @@ RF_API int RF_Refill(MPI_Comm *comm)
     struct repair repair;
     if (!comm)
         return refuse("RF_Refill", NO_PLACE);
-    if (!may_repair("RF_Refill", *comm))
+    if (!may_call("RF_Refill", *comm))
         return RF_ERR_ARGUMENT;
     if (!has_policy())
         return refuse("RF_Refill", "the job has begun without spares");
@@ -313,11 +337,16 @@ RF_API int RF_Refill(MPI_Comm *comm)
     int flag = 1, code = agree_unless_revoked(*comm, &flag, PATIENCE_S);
     if (code != MPI_SUCCESS)
         return code;
+    int moves = rank_moves();
     begin_repair(&repair, &job.pool, &job.gate, &job.side, *comm, job.stop_when_exhausted,
                  job.running);
     repair.refill = true;
     code = finish_repair(&repair, comm);
-    return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
+    if (code == MPI_SUCCESS && *comm == MPI_COMM_NULL)
+        return sleep_as_spare(comm);
+    /* Ranks that repaired, and who took over, bring data back next. */
+    bool has_repaired = rank_moves() != moves || was_repaired_beside(&repair);
+    return code == MPI_SUCCESS && has_repaired ? MPIX_ERR_PROC_FAILED : code;
 }
 
 RF_API int RF_Spares(void)
@@ -350,7 +379,7 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
         return refuse("RF_Comm_irepair", "there is no place for what it gives (NULL)");
     *repaired = MPI_COMM_NULL;
     *request = MPI_REQUEST_NULL;
-    if (!may_repair("RF_Comm_irepair", comm))
+    if (!may_call("RF_Comm_irepair", comm))
         return RF_ERR_ARGUMENT;
     struct repairing *own = calloc(1, sizeof *own);
     if (!own)
@@ -447,7 +476,7 @@ RF_API int RF_End(MPI_Comm *comm)
 {
     if (!comm)
         return refuse("RF_End", NO_PLACE);
-    if (!may_repair("RF_End", *comm))
+    if (!may_call("RF_End", *comm))
         return RF_ERR_ARGUMENT;
     finish_checkpoint();
     int code = agree_on_outcome(*comm, MPI_SUCCESS, 0);
@@ -460,6 +489,8 @@ RF_API int RF_End(MPI_Comm *comm)
         return code;
     free_made(&job.side);
     free_made(comm);
+    job.ranks = MPI_COMM_NULL;
+    count_agreements(MPI_COMM_NULL);
     close_roster();
     return MPI_SUCCESS;
 }

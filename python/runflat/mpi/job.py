@@ -14,7 +14,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -40,9 +40,13 @@ NO_REFILL = "the launch does not let new processes die alone: start with `runfla
 
 def _die() -> None:
     """End this process so that the others see it: mpi4py's MPI_Finalize at the end of the program would wait for them."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os.kill(os.getpid(), signal.SIGKILL)
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            # They may be closed, or on a full disk.
+            with suppress(AttributeError, OSError, ValueError):
+                stream.flush()
+    finally:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _die_of_exceptions() -> None:
@@ -52,9 +56,11 @@ def _die_of_exceptions() -> None:
     def told(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
         from mpi4py import MPI
 
-        tell(kind, value, trace)
-        if MPI.Is_initialized() and not MPI.Is_finalized():
-            _die()
+        try:
+            tell(kind, value, trace)
+        finally:
+            if MPI.Is_initialized() and not MPI.Is_finalized():
+                _die()
 
     sys.excepthook = told
 
@@ -322,9 +328,11 @@ class Job:
             pass
         except SystemExit as ended:
             if ended.code not in (None, 0):
-                if isinstance(ended.code, str):
-                    print(ended.code, file=sys.stderr)
-                _die()
+                try:
+                    if not isinstance(ended.code, int):
+                        print(ended.code, file=sys.stderr)
+                finally:
+                    _die()
             raise
         except MPI.Exception as error:
             if not self._is_failure(error):

@@ -43,8 +43,16 @@ class MpiRecoveryError(RunflatError):
     """
 
     def __init__(self, code: int, meaning: str | None = None) -> None:
-        super().__init__(meaning or MEANINGS.get(code, f"MPI error class {code}"))
+        super().__init__(meaning or MEANINGS.get(code) or _words_of(code))
         self.code = code
+
+
+def _words_of(error_class: int) -> str:
+    from mpi4py import MPI
+
+    known = MPI.Is_initialized() and not MPI.Is_finalized()
+    words = f": {MPI.Get_error_string(error_class)}" if known else ""
+    return f"MPI error class {error_class}{words}"
 
 
 def preload(library: str | Path | None = None) -> None:

@@ -15,6 +15,7 @@
 | `RUNFLAT_STEP_LIMIT_S` | `--step-limit` | the longest a step of a recovery may take |
 | `RUNFLAT_STORE` | `--supervise`, `--store` | folder of each host for checkpoints |
 | `RUNFLAT_SEGMENTS` | `--supervise` | folder of each host for Open MPI's shared memory |
+| `RUNFLAT_JOB` | `--supervise` | which files there are this job's |
 | `RUNFLAT_RESTART` | `--supervise`, from the second attempt on | `1`: go on from the checkpoints there |
 
 An option wins over a variable of the environment; variables that begin with `RUNFLAT_` and have no option here go along as they are.
@@ -46,10 +47,13 @@ class Folders:
         For files that a job begins again from.
     segments : Path
         For Open MPI's shared memory, which a daemon that is killed leaves behind.
+    job : str
+        What files for checkpoints are of: a job that begins again leaves out others that lie there.
     """
 
     checkpoints: Path
     segments: Path
+    job: str
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,8 @@ def compose(
             "RUNFLAT_POLICY_LIBRARY": policy_library,
             "RUNFLAT_STORE": folders and folders.checkpoints,
             "RUNFLAT_SEGMENTS": folders and folders.segments,
+            # Who goes on by hand from what lies there takes it as it is.
+            "RUNFLAT_JOB": (folders and not given.get("RUNFLAT_RESTART") and folders.job) or None,
             "RUNFLAT_SITES": sites,
             "RUNFLAT_RESTART": 1 if again else None,
             "RUNFLAT_EVENTS": events,

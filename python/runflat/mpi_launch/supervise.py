@@ -66,8 +66,9 @@ def check_supervised(job: Job) -> None:
 
 def folders_of(kept: Path | None) -> Folders:
     """Say where each host puts its shared memory, and its checkpoints if none are to be kept: in a new folder that is deleted at the end."""
-    memory = Path("/dev/shm") / f"runflat-{uuid.uuid4().hex[:12]}"
-    return Folders(kept or memory, memory)
+    job = uuid.uuid4().hex[:12]
+    memory = Path("/dev/shm") / f"runflat-{job}"
+    return Folders(kept or memory, memory, job)
 
 
 def run_supervised(

@@ -324,7 +324,7 @@ def unused(spares: int, events: Sequence[Event]) -> list[str]:
         return []
     what = "the spare worked as a rank" if spares == 1 else f"the {spares} spares worked as ranks"
     return [
-        f"the program did not come to RF_Init (in Python `runflat.mpi.start`), which splits ranks and spares: {what}"
+        f"the program did not come through RF_Init (in Python `runflat.mpi.start`), which splits ranks and spares: {what}"
     ]
 
 
