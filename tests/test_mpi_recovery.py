@@ -192,6 +192,15 @@ def test_new_processes_that_end_before_they_join_are_not_waited_for_for_ever(
     assert ended.text.count("40 of 40 steps") == 4, ended.text
 
 
+def test_a_new_process_that_is_stopped_is_found(parts: Parts) -> None:
+    """It stands between two that had each other for neighbours."""
+    program = [str(parts.program("tests/refilled.c")), "stops"]
+    ended = run_job(parts, 6, program, spares=2, environment=REFILL, options=["--enable-recovery"])
+    assert ended.text.count("40 of 40 steps") == 4, ended.text
+    assert [one["of"] for one in ended.events if one["event"] == "fenced"] == [1]
+    assert ended.in_time
+
+
 def test_refilling_needs_a_launch_for_it(parts: Parts) -> None:
     program = [str(parts.program("examples/07_refill.c")), "60", "1"]
     ended = run_job(parts, 4, program, spares=1)

@@ -2,7 +2,8 @@
  * bring back is told to all.
  *
  *     refilled US       so long after the call, in us
- *     refilled ends|fails    new processes end before they join, again and again: there are fewer spares */
+ *     refilled ends|fails    new processes end before they join, again and again: there are fewer spares
+ *     refilled stops       the new process is stopped while it sleeps */
 #include <mpi.h>
 #include <runflat.h>
 #include <signal.h>
@@ -13,11 +14,12 @@
 
 enum { STEPS = 40, EVERY = 5 };
 
-static void die_in(useconds_t us)
+/* This process gets a signal in so many us. */
+static void expect(int signal, useconds_t us)
 {
     if (fork() == 0) {
         usleep(us);
-        kill(getppid(), SIGKILL);
+        kill(getppid(), signal);
         _exit(0);
     }
 }
@@ -25,7 +27,7 @@ static void die_in(useconds_t us)
 static int refill(MPI_Comm *comm, int rank, const char *how)
 {
     if (rank == 2 && atol(how) > 0)
-        die_in((useconds_t)atol(how));
+        expect(SIGKILL, (useconds_t)atol(how));
     int code = RF_Refill(comm);
     printf("rank %d: refill %s, %d spares\n", rank,
            RF_Is_failure(*comm, code) ? "interrupted"
@@ -48,6 +50,8 @@ int main(int argc, char **argv)
         return MPI_Finalize();
     if (size == 1 && strcmp(argv[1], "fails") == 0)
         exit(3);
+    if (size == 1 && strcmp(argv[1], "stops") == 0)
+        expect(SIGSTOP, 300000);
     if (RF_Init(RF_SPARES_FROM_LAUNCH, &comm) != MPI_SUCCESS)
         MPI_Abort(MPI_COMM_WORLD, 2);
     if (comm != MPI_COMM_NULL) {
@@ -65,6 +69,8 @@ int main(int argc, char **argv)
                     code = RF_Checkpoint(comm, 10 * step + 1);
                     code = code == MPI_SUCCESS ? refill(&comm, rank, argv[1]) : code;
                 }
+                if (step > 20 && strcmp(argv[1], "stops") == 0)
+                    usleep(150000);
                 if (code == MPI_SUCCESS)
                     code = MPI_Barrier(comm);
                 if (code == MPI_SUCCESS)
