@@ -134,9 +134,9 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
  *
  * [in,out] comm  as for RF_Repair
  *
- * As RF_Repair; the class of a failure at all ranks alike, also where a spare has taken over meanwhile: repair and restore; RF_ERR_ARGUMENT in a job that began without spares;
- * RF_ERR_UNPROTECTED unless the job was started for it (`runflat mpi run --refill`): without that the launcher ends the job when a
- * new process dies. */
+ * As RF_Repair; the class of a failure at all ranks alike, also where a spare has taken over meanwhile: repair and restore;
+ * RF_ERR_ARGUMENT in a job that began without spares; RF_ERR_UNPROTECTED unless the job was started for it (`runflat mpi run --refill`):
+ * without that the launcher ends the job when a new process dies. */
 RF_API int RF_Refill(MPI_Comm *comm);
 
 /* How many spares are left. */
