@@ -65,7 +65,7 @@ static void discard(const struct ring *ring)
 static int begin_version(const struct ring *ring, int64_t version)
 {
     static bool told;
-    has_lacked_memory();
+    forget_lack_of_memory();
     if (protected_count() == 0 && ring->own == 0 && !told)
         say("a checkpoint of nothing: name the memory with RF_Protect before, or who takes over "
             "gets no data");

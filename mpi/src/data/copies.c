@@ -29,20 +29,23 @@ struct copy *new_copy(int rank, int64_t version, size_t bytes)
     return NULL;
 }
 
-static bool lacks_memory;
+static bool has_lacked_memory;
 
 void note_lack_of_memory(void)
 {
-    if (!lacks_memory)
+    if (!has_lacked_memory)
         say("no memory for what a checkpoint needs here");
-    lacks_memory = true;
+    has_lacked_memory = true;
 }
 
-bool has_lacked_memory(void)
+bool lacks_memory(void)
 {
-    bool lacked = lacks_memory;
-    lacks_memory = false;
-    return lacked;
+    return has_lacked_memory;
+}
+
+void forget_lack_of_memory(void)
+{
+    has_lacked_memory = false;
 }
 
 struct copy *find_copy(int rank, int64_t version)

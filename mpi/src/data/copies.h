@@ -34,8 +34,11 @@ struct copy *new_copy(int rank, int64_t version, size_t bytes);
 /* Says and notes that memory is too little for what others' data need here. */
 void note_lack_of_memory(void);
 
-/* Whether that was noted since this was asked last. */
-bool has_lacked_memory(void);
+/* Whether that was noted since the last step of data has begun. */
+bool lacks_memory(void);
+
+/* A step of data begins: what was noted before does not count for it. */
+void forget_lack_of_memory(void);
 
 /* The copy of a rank's memory at a version; NULL: not here. */
 struct copy *find_copy(int rank, int64_t version);

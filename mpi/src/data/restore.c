@@ -229,7 +229,7 @@ static int restore(MPI_Comm comm, const struct ring *ring, int64_t *version)
 {
     int64_t last = -1;
     int own = ring->number[ring->own], lost = 0, code;
-    has_lacked_memory();
+    forget_lack_of_memory();
     bool good = last_of_all(ring, &last);
     struct holding *all = good && last >= 0 ? who_holds(ring, last) : NULL;
     code = all || (good && last < 0) ? MPI_SUCCESS : MPIX_ERR_REVOKED;

@@ -33,5 +33,5 @@ bool share(struct sharing *sharing)
 
 int class_of_failure(void)
 {
-    return has_lacked_memory() ? MPI_ERR_NO_MEM : MPIX_ERR_REVOKED;
+    return lacks_memory() ? MPI_ERR_NO_MEM : MPIX_ERR_REVOKED;
 }

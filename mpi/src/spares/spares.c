@@ -1,4 +1,4 @@
-/* Ranks and hot spares over one pool of processes.
+/* Ranks and hot spares over one pool of processes; begin.c is how it begins.
  *
  * All live processes share `pool`. A failure is repaired by shrinking the pool, asking the policy at each process alike who
  * takes over, and making the communicator of the ranks anew, in their old order (repair.c). Spares sleep until somebody
@@ -7,50 +7,40 @@
 #include "spares/spares.h"
 
 #include "data/checkpoint.h"
-#include "data/parity.h"
-#include "data/restart.h"
-#include "data/store.h"
 #include "guards/bounded.h"
 #include "guards/deaths.h"
-#include "guards/inject.h"
 #include "guards/young.h"
 #include "modes/agree.h"
 #include "modes/modes.h"
 #include "modes/uniform.h"
-#include "requests/build.h"
 #include "requests/requests.h"
 #include "requests/steps.h"
 #include "runflat.h"
+#include "spares/job.h"
 #include "spares/refill.h"
 #include "spares/repair.h"
 #include "spares/roster.h"
 #include "state.h"
 
-#include <limits.h>
 #include <mpi-ext.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* How long after one revoke others of the same repair may come, in s: ranks that compute pass none on. */
 enum { NEWS_S = 60 };
 
-static struct {
-    bool running;   /* from RF_Init to RF_End */
-    bool has_ended; /* there is one in a run of a program: spares do not begin another */
-    bool repairing; /* a request of RF_Comm_irepair is under way */
-    bool stop_when_exhausted, is_exhausted;
-    MPI_Comm pool, gate, side, ranks;
-    double
-        news_until; /* on the steady clock, in s: when what a revoke may have told of is known here */
-} job = {
+struct job job = {
     .pool = MPI_COMM_NULL, .gate = MPI_COMM_NULL, .side = MPI_COMM_NULL, .ranks = MPI_COMM_NULL};
 
 int refuse(const char *call, const char *why)
 {
     say("%s: %s", call, why);
     return RF_ERR_ARGUMENT;
+}
+
+int refuse_no_place(const char *call)
+{
+    return refuse(call, "there is no place for the communicator (NULL)");
 }
 
 bool may_call(const char *call, MPI_Comm comm)
@@ -80,7 +70,7 @@ static void take_repair(const struct repair *repair, int code)
     look_who_sleeps();
 }
 
-static int finish_repair(struct repair *repair, MPI_Comm *ranks)
+int finish_repair(struct repair *repair, MPI_Comm *ranks)
 {
     int code;
     begin_step("repair");
@@ -92,8 +82,7 @@ static int finish_repair(struct repair *repair, MPI_Comm *ranks)
     return code;
 }
 
-/* Repairs pool and ranks; `ranks` is MPI_COMM_NULL at a process that is a spare afterwards. */
-static int repair(MPI_Comm *ranks)
+int repair_job(MPI_Comm *ranks)
 {
     struct repair repair;
     begin_repair(&repair, &job.pool, &job.gate, &job.side, *ranks, job.stop_when_exhausted,
@@ -147,7 +136,7 @@ static int sleep_as_spare(MPI_Comm *ranks)
         if (ends && leave() == MPI_SUCCESS)
             return MPI_SUCCESS;
         if (ends || is_revoked(job.pool)) {
-            int code = repair(ranks);
+            int code = repair_job(ranks);
             if (code != MPI_SUCCESS || *ranks != MPI_COMM_NULL) {
                 if (code == MPI_SUCCESS)
                     note_event_of("took_over", -1, "as", own_rank());
@@ -158,162 +147,24 @@ static int sleep_as_spare(MPI_Comm *ranks)
     }
 }
 
-/* After RF_Init: MPI_SUCCESS when this process is a rank, or the job has ended. */
-static int begin_job(int code, MPI_Comm *comm)
+int begin_job(int code, MPI_Comm *comm)
 {
     job.running = true;
     look_who_sleeps();
     return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
 }
 
-/* A process that was started for one that has died. */
-static int join(int spares, MPI_Comm *comm)
-{
-    struct repair repair;
-    int votes = 0;
-    begin_step("RF_Init");
-    if (!join_pool(spares, &job.pool, &votes))
-        /* The others go on without it. */
-        end_at_once(0);
-    bool is_whole = refill(&job.pool, votes) == MPI_SUCCESS;
-    end_step();
-    if (is_whole && has_lost_ranks() && job.stop_when_exhausted) {
-        job.is_exhausted = true;
-        return begin_job(RF_ERR_NO_SPARE, comm);
-    }
-    if (is_whole)
-        begin_joining(&repair, &job.pool, &job.gate, &job.side, job.stop_when_exhausted, votes);
-    else
-        begin_repair(&repair, &job.pool, &job.gate, &job.side, MPI_COMM_NULL,
-                     job.stop_when_exhausted, false);
-    return begin_job(finish_repair(&repair, comm), comm);
-}
-
-static const char NO_PLACE[] = "there is no place for the communicator (NULL)";
-
-/* Why there is no job to begin; NULL: there may be one. */
-static const char *why_not_begin(const MPI_Comm *comm)
-{
-    int begun = 0, ended = 0;
-    PMPI_Initialized(&begun);
-    PMPI_Finalized(&ended);
-    if (!comm)
-        return NO_PLACE;
-    if (!begun || ended)
-        return "it comes after MPI_Init and before MPI_Finalize";
-    if (job.has_ended)
-        return "the job has ended, and its spares with it: there is one in a run of a program";
-    return job.running ? "the job has begun already" : NULL;
-}
-
-/* What each process does for itself; false: it has said why it cannot. */
-static bool prepare(int spares)
-{
-    if (spares < RF_SPARES_FROM_LAUNCH || spares >= rf.size) {
-        say("RF_Init: %d of %d processes cannot be spares: 0 to %d can, or RF_SPARES_FROM_LAUNCH",
-            spares, rf.size, rf.size - 1);
-        return false;
-    }
-    if (parity_size() && has_store()) {
-        if (rf.rank == 0)
-            say("RUNFLAT_PARITY and RUNFLAT_STORE do not go together: a job begins again from "
-                "whole copies");
-        return false;
-    }
-    return open_roster(spares);
-}
-
-/* Says so where processes that may begin have been given other numbers of spares than others. */
-static void tell_of_difference(bool may)
-{
-    int rank, ends[2] = {may ? spare_count() : INT_MAX, may ? -spare_count() : INT_MAX}, low[2];
-    PMPI_Comm_rank(job.pool, &rank);
-    if (PMPI_Allreduce(ends, low, 2, MPI_INT, MPI_MIN, job.pool) == MPI_SUCCESS && rank == 0 &&
-        low[0] != INT_MAX && low[0] != -low[1])
-        say("RF_Init: %d spares are given at some processes and %d at others: all give the same "
-            "number",
-            low[0], -low[1]);
-}
-
-/* Whether all processes that live can begin the job, with the same number of spares. Who has died since is for the first repair; if that
- * has interrupted this process, all can. */
-static bool agree_to_begin(bool may)
-{
-    int code, told;
-    do {
-        PMPIX_Comm_ack_failed(job.pool, rf.size, &told);
-        code = outcome_of_all(job.pool, may ? MPI_SUCCESS : RF_ERR_ARGUMENT, spare_count(),
-                              PATIENCE_S);
-    } while (is_failure(code) && !is_revoked(job.pool));
-    if (code != RF_ERR_ARGUMENT)
-        return true;
-    tell_of_difference(may);
-    close_roster();
-    return false;
-}
-
-/* Whether no live process of this host has a lower rank. */
-static bool is_first_of_host(void)
-{
-    MPI_Group world, pool;
-    bool is_first = true;
-    int size;
-    PMPI_Comm_group(rf.world, &world);
-    PMPI_Comm_group(job.pool, &pool);
-    PMPI_Group_size(pool, &size);
-    for (int at = 0; at < size; at++) {
-        int place;
-        PMPI_Group_translate_ranks(pool, 1, &at, world, &place);
-        is_first = is_first && (place >= rf.rank || !is_here(place));
-    }
-    PMPI_Group_free(&world);
-    PMPI_Group_free(&pool);
-    return is_first;
-}
-
-RF_API int RF_Init(int spares, MPI_Comm *comm)
-{
-    const char *why_not = why_not_begin(comm);
-    if (why_not)
-        return refuse("RF_Init", why_not);
-    *comm = MPI_COMM_NULL;
-    if (!rf.ready || !can_build()) {
-        if (rf.rank == 0)
-            say("RF_Init: no protection (RF_ERR_UNPROTECTED): start with `runflat mpi run`");
-        return RF_ERR_UNPROTECTED;
-    }
-    const char *exhausted = getenv("RUNFLAT_ON_EXHAUSTED");
-    job.stop_when_exhausted = exhausted && strcmp(exhausted, "stop") == 0;
-    if (place_of_newcomer() >= 0)
-        return join(spares, comm);
-    bool may_begin = prepare(spares);
-    begin_step("RF_Init");
-    shrink_now(rf.world, &job.pool);
-    end_step();
-    if (!agree_to_begin(may_begin)) {
-        free_made(&job.pool);
-        return RF_ERR_ARGUMENT;
-    }
-    if (has_store() && is_first_of_host())
-        clear_store(is_restart());
-    /* Ranks are made as a repair makes them: it is the same when somebody has failed already. */
-    int code = repair(comm);
-    while (code == MPI_SUCCESS && is_restart() && !bring_stored(job.pool, job.gate))
-        code = repair(comm);
-    return begin_job(code, comm);
-}
-
 RF_API int RF_Repair(MPI_Comm *comm)
 {
     if (!comm)
-        return refuse("RF_Repair", NO_PLACE);
+        return refuse_no_place("RF_Repair");
     /* After RF_Comm_irepair. */
     if (job.running && *comm == MPI_COMM_NULL && job.ranks == MPI_COMM_NULL)
         return job.is_exhausted ? RF_ERR_NO_SPARE : sleep_as_spare(comm);
     if (!may_call("RF_Repair", *comm))
         return RF_ERR_ARGUMENT;
     give_up_checkpoint();
-    int code = repair(comm);
+    int code = repair_job(comm);
     return code == MPI_SUCCESS && *comm == MPI_COMM_NULL ? sleep_as_spare(comm) : code;
 }
 
@@ -321,7 +172,7 @@ RF_API int RF_Refill(MPI_Comm *comm)
 {
     struct repair repair;
     if (!comm)
-        return refuse("RF_Refill", NO_PLACE);
+        return refuse_no_place("RF_Refill");
     if (!may_call("RF_Refill", *comm))
         return RF_ERR_ARGUMENT;
     if (!has_policy())
@@ -475,7 +326,7 @@ RF_API int RF_Shape(void)
 RF_API int RF_End(MPI_Comm *comm)
 {
     if (!comm)
-        return refuse("RF_End", NO_PLACE);
+        return refuse_no_place("RF_End");
     if (!may_call("RF_End", *comm))
         return RF_ERR_ARGUMENT;
     finish_checkpoint();
@@ -503,7 +354,7 @@ void release_spares(void)
             "first, at all ranks");
     /* A job that stops for want of spares has no gate any more, and nobody sleeps in it. */
     while (job.running && !job.is_exhausted && leave() != MPI_SUCCESS &&
-           repair(&unused) == MPI_SUCCESS)
+           repair_job(&unused) == MPI_SUCCESS)
         ;
     job.running = false;
 }
