@@ -95,6 +95,45 @@ while job.goes_on:
         print("counted", count[0], flush=True)
 """
 
+REFILLED = """
+from mpi4py import MPI
+from runflat import mpi
+import array, os, signal, sys, time
+world = MPI.COMM_WORLD
+place = world.rank if world.size > 1 else -1
+state = array.array("q", [0, 0])
+job = mpi.start()
+job.protect(0, state)
+while job.goes_on:
+    with job.recoverable():
+        step = job.restore()
+        if step is None:
+            state[:] = array.array("q", [0, 0])
+            job.checkpoint(step := 0)
+        while step < 40:
+            if place == 1 and step == 10 or place == 3 and step == 30:
+                os.kill(os.getpid(), signal.SIGKILL)
+            if step == 20 and not state[1]:
+                state[1] = 1
+                job.checkpoint(step)
+                if sys.argv[1] == "dies" and place == 2 and os.fork() == 0:
+                    time.sleep(0.03)
+                    os.kill(os.getppid(), signal.SIGKILL)
+                    os._exit(0)
+                try:
+                    job.refill()
+                    print("refilled,", job.spares, "spares", flush=True)
+                except mpi.InterruptedCallError:
+                    print("refill interrupted", flush=True)
+                    raise
+            state[0] += job.comm.allreduce(1)
+            step += 1
+            if step % 5 == 0 and step != 20:
+                job.checkpoint(step)
+        job.end()
+        print("counted", state[0], flush=True)
+"""
+
 TRUNCATED = """
 from mpi4py import MPI
 from runflat import mpi
@@ -222,6 +261,27 @@ def test_python_repairs_what_waits_for_several_requests(
     )  # fmt: skip
     assert ended.text.count("counted 150") == 3, ended.text
     assert ended.ranks("killed") == {1}
+
+
+@pytest.mark.parametrize("how", ["lives", "dies"])
+def test_python_starts_new_spares(parts: Parts, tmp_path: Path, how: str) -> None:
+    """Who is to have died within the call ("dies") may do so after it on a busy machine: the job is run again then."""
+    (tmp_path / "program.py").write_text(REFILLED, encoding="utf-8")
+    told = {"LD_PRELOAD": str(parts.library), "RUNFLAT_REFILL": "1"}
+    for _ in range(5):
+        ended = run_job(
+            parts, 6, [sys.executable, str(tmp_path / "program.py"), how], spares=2,
+            environment=told, options=["--enable-recovery"],
+        )  # fmt: skip
+        if how == "lives" or "refill interrupted" in ended.text:
+            break
+    assert ended.text.count("counted 160") == 4, ended.text
+    if how == "lives":
+        assert ended.text.count("refilled, 2 spares") == 4, ended.text
+    else:
+        assert ended.text.count("refill interrupted") >= 3, ended.text
+    assert len(ended.ranks("took_over")) >= 2
+    assert not ended.crash_words
 
 
 def test_python_passes_on_what_is_no_failure(parts: Parts, tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ class Job:
         Parameters
         ----------
         name : int
-            The same at all ranks; naming it again replaces the memory.
+            Any number; ranks may use different ones, and who takes over a rank uses that rank's. Naming it again replaces the memory.
         memory : writable buffer
             Contiguous, in C order: a bytearray, an array, a NumPy array. It is kept alive. An array in Fortran's
             order is the same memory as its transpose in C order: `job.protect(0, field.T)`. What is protected is the memory, not the
@@ -170,8 +170,8 @@ class Job:
         InterruptedCallError
             If a process has failed: the version before is still there.
         MpiRecoveryError
-            With `ARGUMENT` if at any rank the version is too low or other than at the others, or other names are protected; with MPI's
-            class if there is no memory, or files cannot be written.
+            With `ARGUMENT` if at any rank the version is too low or other than at the others; with MPI's class if there is no memory,
+            or files cannot be written.
         TypeError, ValueError
             If the version is no whole number of 64 bits.
         """
@@ -256,8 +256,9 @@ class Job:
             With `NO_SPARE` at all ranks alike, if the job is to stop when spares run out.
         """
         handle = handle_of(self.comm)
-        self._check(self._library.RF_Repair(ctypes.byref(handle)))
+        code = self._library.RF_Repair(ctypes.byref(handle))
         self.comm = communicator(handle)
+        self._check(code)
 
     def repair_later(self) -> tuple[MPI.Request, Callable[[], None]]:
         """Repair while this process goes on with other work (`RF_Comm_irepair`); the other ranks repair so, or wait.
@@ -300,7 +301,7 @@ class Job:
         Raises
         ------
         InterruptedCallError
-            If a process has failed: nothing was started.
+            If a process has failed, or others repair; new ones may have been started all the same.
         MpiRecoveryError
             With `ARGUMENT` in a job that began without spares, with `UNPROTECTED` unless it was started with `--refill`.
         """
@@ -308,8 +309,9 @@ class Job:
         code = self._library.RF_Refill(ctypes.byref(handle))
         if code == UNPROTECTED:
             raise MpiRecoveryError(code, NO_REFILL)
-        self._check(code)
+        # A failure in the midst is repaired in there: the communicator is another one then too.
         self.comm = communicator(handle)
+        self._check(code)
 
     @contextmanager
     def recoverable(self) -> Iterator[None]:
