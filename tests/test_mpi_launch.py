@@ -159,6 +159,8 @@ def test_more_ranks_than_cores_are_oversubscribed(tmp_path: Path) -> None:
         (["-n", "6", "--alloc", "2D(1,1)", "true"], "--alloc 2D(1,1) needs --shape"),
         (["-n", "2", "--relaunches", "2", "true"], "add --supervise"),
         (["-n", "2", "--store", "/tmp", "true"], "add --supervise"),
+        (["-n", "2", "--supervise", "--resume", "true"], "name their folder with --store"),
+        (["-n", "2", "--supervise", "--store", "/nowhere", "--resume", "true"], "no job has left checkpoints in /nowhere"),
         (["-n", "2", "--supervise", "--mpirun-option", "--host a:1,b:1", "true"], "name them with --hostfile"),
         (["-n", "2", "--supervise", "--mpirun-option", "--machinefile=f", "true"], "name them with --hostfile"),
         (["-n", "2", "--kill", "node:zz@1", "true"], "this machine is the only host, and mpirun itself its daemon"),

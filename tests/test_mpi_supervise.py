@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from command import finish
+from command import program as runflat
 from mpi_jobs.hosts import OWN_MEMORY, Hosts, make_hosts
 from mpi_jobs.job import Ended
 from mpi_jobs.network import network
@@ -67,6 +69,30 @@ def test_a_lost_host_leaves_nothing_in_memory(parts: Parts, tmp_path: Path, *, k
     assert ended.status == 0, ended
     assert any(hosts.store.rglob("*")) == kept
     assert not list(Path("/dev/shm").rglob("*gone*"))
+
+
+def test_a_job_goes_on_from_what_an_earlier_one_has_left(parts: Parts, tmp_path: Path) -> None:
+    """As after the time limit of a batch job."""
+    timeline, store = tmp_path / "timeline.json", tmp_path / "store"
+    line = runflat(
+        "mpi", "run", "-n", "3", "--spares", "1", "--supervise", "--store", store, "--library", parts.library,
+        "--timeline", timeline,
+    )  # fmt: skip
+    heat = parts.program("examples/02_spares.c")
+    assert finish([*line, "--limit", "1.5", heat, "100000"]).status == 124
+    answer = finish([*line, "--resume", "--limit", "60", heat, "4000"])
+    assert "3 ranks, 4000 steps, largest error 0" in answer.out, answer
+    restarted = [
+        one for one in json.loads(timeline.read_text())["events"] if one["event"] == "restarted"
+    ]
+    assert len({one["version"] for one in restarted}) == 1
+    assert 0 < restarted[0]["version"] < 4000
+    # What it has written itself is gone on from as well; a job that is another one begins anew.
+    answer = finish([*line, "--resume", "--limit", "60", heat, "4100"])
+    assert '"version": 4000' in timeline.read_text(), answer
+    answer = finish([*line, "--limit", "60", heat, "100"])
+    assert "of an earlier job" in answer.err, answer
+    assert "restarted" not in timeline.read_text()
 
 
 def test_hosts_of_an_allocation_are_those_that_ranks_started_on(

@@ -16,7 +16,7 @@
 | `RUNFLAT_STORE` | `--supervise`, `--store` | folder of each host for checkpoints |
 | `RUNFLAT_SEGMENTS` | `--supervise` | folder of each host for Open MPI's shared memory |
 | `RUNFLAT_JOB` | `--supervise` | which files there are this job's |
-| `RUNFLAT_RESTART` | `--supervise`, from the second attempt on | `1`: go on from the checkpoints there |
+| `RUNFLAT_RESTART` | `--resume`; `--supervise`, from the second attempt on | `1`: go on from the checkpoints there |
 
 An option wins over a variable of the environment; variables that begin with `RUNFLAT_` and have no option here go along as they are.
 
@@ -49,11 +49,14 @@ class Folders:
         For Open MPI's shared memory, which a daemon that is killed leaves behind.
     job : str
         What files for checkpoints are of: a job that begins again leaves out others that lie there.
+    resumes : bool
+        It goes on from what lies there, whatever job has left it.
     """
 
     checkpoints: Path
     segments: Path
     job: str
+    resumes: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,16 +115,17 @@ def compose(
         By default that of this process.
     """
     given = os.environ if environment is None else environment
+    # Who goes on from what lies there takes it as it is.
+    resumes = bool(folders and (folders.resumes or given.get("RUNFLAT_RESTART")))
     exported = _exported(job, given, library) | {
         name: str(value)
         for name, value in {
             "RUNFLAT_POLICY_LIBRARY": policy_library,
             "RUNFLAT_STORE": folders and folders.checkpoints,
             "RUNFLAT_SEGMENTS": folders and folders.segments,
-            # Who goes on by hand from what lies there takes it as it is.
-            "RUNFLAT_JOB": (folders and not given.get("RUNFLAT_RESTART") and folders.job) or None,
+            "RUNFLAT_JOB": None if folders is None or resumes else folders.job,
             "RUNFLAT_SITES": sites,
-            "RUNFLAT_RESTART": 1 if again else None,
+            "RUNFLAT_RESTART": 1 if again or resumes else None,
             "RUNFLAT_EVENTS": events,
         }.items()
         if value is not None

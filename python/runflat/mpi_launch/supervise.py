@@ -64,15 +64,29 @@ def check_supervised(job: Job) -> None:
         )
 
 
-def folders_of(kept: Path | None) -> Folders:
+def check_left(kept: Path) -> None:
+    """Refuse to go on from files of this machine where there are none.
+
+    Raises
+    ------
+    MpiError
+        If no job has left any.
+    """
+    if not any(kept.glob("*/rank-*[0-9]")):
+        raise MpiError(
+            f"--resume: no job has left checkpoints in {kept}: name another folder, or leave --resume out to begin anew"
+        )
+
+
+def folders_of(kept: Path | None, *, resumes: bool = False) -> Folders:
     """Say where each host puts its shared memory, and its checkpoints if none are to be kept: in a new folder that is deleted at the end."""
     job = uuid.uuid4().hex[:12]
     memory = Path("/dev/shm") / f"runflat-{job}"
-    return Folders(kept or memory, memory, job)
+    return Folders(kept or memory, memory, job, resumes)
 
 
 def run_supervised(
-    launch: Launch, job: Job, kills: Sequence[NodeKill], kept: Path | None, relaunches: int
+    launch: Launch, job: Job, kills: Sequence[NodeKill], folders: Folders, relaunches: int
 ) -> End:
     """Run the job, and again on the hosts that are left, as long as that may help.
 
@@ -84,8 +98,8 @@ def run_supervised(
         What is to run.
     kills : sequence of NodeKill
         What is killed from outside in the first attempt.
-    kept : Path, optional
-        Folder of each host for checkpoints, which is kept; by default one in memory, deleted at the end.
+    folders : Folders
+        Of each host; the one in memory is deleted at the end.
     relaunches : int
         The most often that it begins again.
 
@@ -99,11 +113,14 @@ def run_supervised(
     MpiError
         If it cannot be started.
     """
-    folders = folders_of(kept)
     hosts = [] if job.hostfile is None else read_hosts(job.hostfile)
     try:
         end = launch.run(job, kills, folders)
         hosts = hosts or started_hosts(end.events)
+        if folders.resumes and not any(event.event == "restarted" for event in end.events):
+            launch.say(
+                f"{folders.checkpoints}: nothing was found there to go on from: the job has begun anew"
+            )
         is_same = False
         earlier: list[Verdict] = []
         for again in range(1, relaunches + 1):

@@ -20,7 +20,12 @@ from runflat.mpi_launch.launch import Launch, event_folder
 from runflat.mpi_launch.line import Folders, compose
 from runflat.mpi_launch.parts import Parts, find_parts
 from runflat.mpi_launch.sites import check_sites, read_sites, write_sites
-from runflat.mpi_launch.supervise import check_supervised, folders_of, run_supervised
+from runflat.mpi_launch.supervise import (
+    check_left,
+    check_supervised,
+    folders_of,
+    run_supervised,
+)
 
 HOST_TIMEOUT_S = 30.0
 """Of a supervised job: well above what a busy network is silent for."""
@@ -184,6 +189,11 @@ STDERR = 2
     help="With --supervise: checkpoints of each host, kept at the end; default: in its /dev/shm, deleted at the end.",
 )
 @click.option(
+    "--resume",
+    is_flag=True,
+    help="With --store: go on from what an earlier job has left there, as after the time limit of a batch job.",
+)
+@click.option(
     "--relaunches",
     type=click.IntRange(1),
     metavar="N",
@@ -222,6 +232,7 @@ def command(
     supervise: bool,
     host_timeout: float | None,
     store: str | None,
+    resume: bool,
     relaunches: int | None,
     dry_run: bool,
     as_json: bool,
@@ -253,15 +264,16 @@ def command(
         host_timeout_s=host_timeout or (HOST_TIMEOUT_S if supervise else None),
     )
     elsewhere = may_be_elsewhere(job.mpirun_options, os.environ)
-    _check(job, timeline, store, relaunches, supervise=supervise)
+    _check(job, timeline, store, relaunches, supervise=supervise, resume=resume)
     check_hosts(nodes, job.hostfile, elsewhere=elsewhere)
     sites = _sites(job, _path(machine))
     kept = None if store is None else Path(store).absolute()
+    if resume and kept is not None and hostfile is None and not elsewhere:
+        check_left(kept)
     parts = find_parts(mpirun, library, spares=job.spare_count > 0, compiles=not dry_run, say=_say)
+    folders = folders_of(kept, resumes=resume) if supervise else None
     if dry_run:
-        _print_line(
-            job, parts, _path(folder), folders_of(kept) if supervise else None, sites, as_json
-        )
+        _print_line(job, parts, _path(folder), folders, sites, as_json)
         return 0
     with event_folder(_path(folder), near=hostfile is not None or elsewhere) as place:
         launch = Launch(
@@ -275,8 +287,8 @@ def command(
             sites=sites,
             say=_say,
         )
-        if supervise:
-            end = run_supervised(launch, job, nodes, kept, relaunches or RELAUNCHES)
+        if folders is not None:
+            end = run_supervised(launch, job, nodes, folders, relaunches or RELAUNCHES)
         else:
             end = launch.run(job, nodes)
     if as_json and end.timeline is not None:
@@ -305,7 +317,13 @@ def _check_program(program: str) -> None:
 
 
 def _check(
-    job: Job, timeline: str | None, store: str | None, relaunches: int | None, *, supervise: bool
+    job: Job,
+    timeline: str | None,
+    store: str | None,
+    relaunches: int | None,
+    *,
+    supervise: bool,
+    resume: bool,
 ) -> None:
     """Refuse options that do not fit together, and a program or a folder that is not there."""
     if timeline is not None:
@@ -326,6 +344,8 @@ def _check(
         raise MpiError("--store is where --supervise goes on from; add --supervise")
     elif relaunches is not None:
         raise MpiError("--relaunches is how often --supervise begins again; add --supervise")
+    if resume and store is None:
+        raise MpiError("--resume goes on from files of an earlier job: name their folder with --store")  # fmt: skip
 
 
 def _sites(job: Job, fabric: Path | None) -> dict[str, str] | None:
