@@ -1,7 +1,7 @@
 /* Run-through: a manager hands out work; workers that die do not matter, their work is done by others.
  *
  *     mpicc 00_run_through.c -o 00_run_through
- *     runflat mpi run -n 5 --kill 2@0.1 -- ./00_run_through 200
+ *     runflat mpi run -n 5 --kill 2@0.1 ./00_run_through 200
  *
  * Nothing of runflat is called: linked or preloaded, the library sees to it that MPI_Finalize ends although processes are dead.
  * What a program has to do itself is to ask for errors, and to hand out again what a dead worker had.

@@ -1,7 +1,7 @@
 /* Malleable: after a failure the survivors go on with fewer processes.
  *
  *     mpicc 01_shrink.c -o 01_shrink
- *     runflat mpi run -n 6 --kill 1@0.1 --kill 4@0.2 -- ./01_shrink 100
+ *     runflat mpi run -n 6 --kill 1@0.1 --kill 4@0.2 ./01_shrink 100
  *
  * Each step adds up the squares of a range of numbers that is divided among the processes there are. Two things are new: an info key
  * (mpix_error_uniform) lets a collective call fail at all processes or at none, so that all know which step was cut off; and

@@ -2,7 +2,7 @@
  *
  *     runflat mpi build -o rf
  *     mpicc 02_spares.c -Irf -Lrf -lrunflat_mpi -Wl,-rpath,$PWD/rf -o 02_spares
- *     runflat mpi run -n 10 --spares 2 --kill 3@0.3 -- ./02_spares 400
+ *     runflat mpi run -n 10 --spares 2 --kill 3@0.3 ./02_spares 400
  *
  * Each rank owns CELLS cells of a rod and exchanges its outermost ones with its neighbours. Every tenth step is kept. The
  * result is compared with the same computation without MPI, so a wrong rank, a wrong step or lost data show. */

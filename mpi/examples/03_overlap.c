@@ -2,7 +2,7 @@
  *
  *     runflat mpi build -o rf
  *     mpicc 03_overlap.c -Irf -Lrf -lrunflat_mpi -Wl,-rpath,$PWD/rf -o 03_overlap
- *     runflat mpi run -n 6 --spares 2 --kill 3@0.3 -- ./03_overlap 400
+ *     runflat mpi run -n 6 --spares 2 --kill 3@0.3 ./03_overlap 400
  *
  * Each rank integrates its part of the circle, piece by piece; at the end all add up what they have. New against
  * 02_spares: RF_Comm_irepair gives a request. Pieces that were done during the repair count for the rank that did them. */

@@ -2,7 +2,7 @@
  *
  *     runflat mpi build -o rf
  *     mpicc 06_background.c -Irf -Lrf -lrunflat_mpi -Wl,-rpath,$PWD/rf -o 06_background
- *     runflat mpi run -n 6 --spares 2 --kill 3@0.3 -- ./06_background 400
+ *     runflat mpi run -n 6 --spares 2 --kill 3@0.3 ./06_background 400
  *
  * In each step a rank passes its token to the right and adds the one it got, and one more, to all of its field. New against
  * 02_spares: RF_Icheckpoint copies the field and gives a request; the copy goes to another rank and is agreed on while steps go

@@ -2,7 +2,7 @@
  *
  *     runflat mpi build -o rf
  *     mpicc 07_refill.c -Irf -Lrf -lrunflat_mpi -Wl,-rpath,$PWD/rf -o 07_refill
- *     runflat mpi run -n 4 --spares 1 --refill -- ./07_refill 300 5
+ *     runflat mpi run -n 4 --spares 1 --refill ./07_refill 300 5
  *
  * Every now and then a rank dies of its own accord, five times here, though there is one spare. Each rank counts its steps; a
  * number that is not the same at all ranks, or not the last step, would show. */
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
             /* A new spare for each that is gone, before the work goes on. */
             if (code == MPI_SUCCESS && RF_Spares() == 0) {
                 int refilled = RF_Refill(&comm);
-                /* That has been said: it goes on as long as there are spares. */
+                /* Started without --refill, as the library has said: it goes on with the spares that there are. */
                 if (refilled != RF_ERR_UNPROTECTED)
                     code = refilled;
             }

@@ -2,7 +2,7 @@
  *
  *     runflat mpi build -o rf
  *     mpicc 08_grid.c -Irf -Lrf -lrunflat_mpi -Wl,-rpath,$PWD/rf -o 08_grid
- *     runflat mpi run -n 12 --spares 2 --kill 5@0.5 -- ./08_grid 400
+ *     runflat mpi run -n 12 --spares 2 --kill 5@0.5 ./08_grid 400
  *
  * A vector is multiplied by a matrix again and again, in whole numbers modulo a prime. Ranks stand in a grid, each with a block
  * of the matrix: products are added up along rows, the new vector is put together along columns. A repair interrupts who waits

@@ -2,7 +2,7 @@
  *
  *     runflat mpi build -o rf
  *     mpicc 09_ranges.c -Irf -Lrf -lrunflat_mpi -Wl,-rpath,$PWD/rf -o 09_ranges
- *     runflat mpi run -n 6 --kill 5@0.5 -- ./09_ranges universe
+ *     runflat mpi run -n 6 --kill 5@0.5 ./09_ranges universe
  *
  * The first half of the processes is in a library, which has a communicator of its own: all wait there for the last one, which computes.
  * The others wait on the application's communicator for what comes of it. The death of one of these is no business of

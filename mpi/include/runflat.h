@@ -1,4 +1,4 @@
-/* runflat: recovery for MPI programs on a stock MPI with fault tolerance (Open MPI 5, `mpirun --with-ft ulfm`).
+/* runflat: recovery for MPI programs on a stock MPI with fault tolerance (Open MPI 5.0, `mpirun --with-ft ulfm`).
  *
  * The shape of a program that survives (examples/ builds it up step by step):
  *
@@ -30,7 +30,7 @@
  *
  * Sources: Hori et al. 2016, "User-level vs. System-level"; Bouteiller and Bosilca 2022, Figure 1.
  *
- * All functions return MPI_SUCCESS, an MPI error class, or one of the codes below; those of RF_* never call an error
+ * All functions but RF_Is_failure, RF_Spares and RF_Shape return MPI_SUCCESS, an MPI error class, or one of the codes below; those of RF_* never call an error
  * handler, those of MPIX_* that of their communicator.
  * RF_* calls of one process come from one thread at a time. */
 #ifndef RUNFLAT_H
@@ -65,9 +65,9 @@ enum {
 /* Whether a code says that processes have failed, so that RF_Repair is what comes next: MPIX_ERR_PROC_FAILED,
  * MPIX_ERR_PROC_FAILED_PENDING, MPIX_ERR_REVOKED; and where the communicator is revoked or has failed processes
  * MPI_ERR_IN_STATUS, as MPI_Waitall and its kind return it, and MPI_ERR_OTHER, MPI_ERR_UNKNOWN, MPI_ERR_INTERN, as Open MPI 5.0
- * has it with MPI_THREAD_MULTIPLE for barriers that a failure has ended. Any other error is there again after a repair.
+ * has it with MPI_THREAD_MULTIPLE for barriers that a failure has ended. A repair does not mend any other error.
  *
- * [in] comm  what the call was made on; the communicator of the job for calls on what was made from it too
+ * [in] comm  the communicator of the call; for calls on a communicator, window or file made from that of the job, that of the job
  * [in] code  what it returned
  *
  * 1 or 0. */
@@ -95,7 +95,7 @@ enum {
  * MPI_SUCCESS; RF_ERR_ARGUMENT, at all alike, if there are not more processes than spares, if not all give the same number, or if what
  * the launch says does not fit;
  * RF_ERR_ARGUMENT outside of MPI_Init and MPI_Finalize, or if there is a job already or has been one (comm stays as it is);
- * RF_ERR_UNPROTECTED: a program may go on in MPI_COMM_WORLD, without the other calls;
+ * RF_ERR_UNPROTECTED, comm is MPI_COMM_NULL: a program may go on in MPI_COMM_WORLD, without the other calls;
  * RF_ERR_NO_SPARE at ranks and sleeping spares alike, if the job is to stop when spares run out and they have. */
 RF_API int RF_Init(int spares, MPI_Comm *comm);
 
@@ -139,7 +139,7 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
  * without that the launcher ends the job when a new process dies. */
 RF_API int RF_Refill(MPI_Comm *comm);
 
-/* How many spares are left. */
+/* How many spares are left; 0 before RF_Init and after RF_End. */
 RF_API int RF_Spares(void);
 
 /* RF_SAME_SIZE or RF_SMALLER: what RF_Init, which may have woken a spare, or the last repair made of the communicator: ask before each
@@ -161,8 +161,10 @@ RF_API int RF_Shape(void);
 RF_API int RF_Protect(int id, void *memory, size_t bytes);
 
 /* Keeps the protected memory of all ranks as `version`: a copy here and one at another rank, on another host where there is
- * one. Two phases: a version counts when all have it, so a failure meanwhile leaves the one before in force. Collective.
+ * one. Two phases: a version counts when all have it, so a failure meanwhile leaves the one before in force. Of a checkpoint in which
+ * nothing is protected one line is said. Collective.
  *
+ * [in] comm     of RF_Init or of the last repair
  * [in] version  0 or more, and more than the last one that counts
  *
  * MPI_SUCCESS, or the class of a failure, at all ranks alike. At all alike too, and the version before stays in force: MPI_ERR_NO_MEM,
@@ -172,18 +174,24 @@ RF_API int RF_Checkpoint(MPI_Comm comm, int64_t version);
 
 /* RF_Checkpoint as a request: the protected memory is copied in this call and may change afterwards, the rest happens beside the
  * computation, in calls as with MPIX_Comm_ishrink (files of `--supervise` are written by a thread). Collective.
- * There is one at a time: the next checkpoint, RF_Restore and RF_End wait for its end, a repair gives it up.
+ * There is one at a time: the next checkpoint, RF_Restore and RF_End wait for its end; a repair gives it up, its request has ended then
+ * with the class of a failure, and is still to be waited for.
  *
+ * [in]  comm     of RF_Init or of the last repair
  * [in]  version  as for RF_Checkpoint
  * [out] request  for MPI_Wait, MPI_Test and their kind: MPI_SUCCESS, then the version counts; MPI_ERR_IO or MPI_ERR_ARG (where
  *                RF_Checkpoint says RF_ERR_ARGUMENT) at all ranks alike; or the class of a failure, which others may not have
  *
- * MPI_SUCCESS; RF_ERR_ARGUMENT; MPI_ERR_NO_MEM; or the class of a failure. */
+ * MPI_SUCCESS; RF_ERR_ARGUMENT; MPI_ERR_NO_MEM, at this rank alone, while the others' requests end with the class of a failure; or
+ * that class. */
 RF_API int RF_Icheckpoint(MPI_Comm comm, int64_t version, MPI_Request *request);
 
 /* Brings back the last complete version at all ranks, and makes the copies that were lost with failed processes anew. What a rank
- * that has taken over needs is on its way since the repair has known who takes over, beside its other steps. Collective.
+ * that has taken over needs is on its way since the repair has known who takes over, beside its other steps. Right after RF_Init, too, it
+ * may bring data back, from files of an earlier attempt or job (`--supervise`, `--resume`): call it before first values are made.
+ * Collective.
  *
+ * [in]  comm     of RF_Init or of the last repair
  * [out] version  the version that memory has now; untouched unless MPI_SUCCESS is returned
  *
  * MPI_SUCCESS; RF_ERR_NO_CHECKPOINT if no version is complete yet; RF_ERR_DATA_LOST if one was, and a rank's copies are all
@@ -193,6 +201,8 @@ RF_API int RF_Restore(MPI_Comm comm, int64_t *version);
 
 /* Ends the protected part: all ranks are done. Spares are released. Collective. A job that comes to MPI_Finalize without it is told so: it
  * ends, too, but ranks that are in MPI_Finalize do not come to a repair.
+ *
+ * [in,out] comm  of RF_Init or of the last repair
  *
  * MPI_SUCCESS, comm is then MPI_COMM_NULL; or the class of a failure at all ranks alike: repair and go on, the spares are
  * still there; RF_ERR_ARGUMENT as for RF_Repair. */
@@ -206,10 +216,10 @@ RF_API int RF_End(MPI_Comm *comm);
  * test or wait, for whatever it be.
  *
  * [in]  comm     an intracommunicator, revoked or not
- * [out] made     valid when the request has ended
+ * [out] made     valid when the request has ended; the caller frees it
  * [out] request  for MPI_Wait, MPI_Test and their kind
  *
- * MPI_SUCCESS; MPI_ERR_UNSUPPORTED_OPERATION on an intercommunicator or an MPI other than Open MPI 5.0. */
+ * MPI_SUCCESS; MPI_ERR_UNSUPPORTED_OPERATION on an intercommunicator, or on an MPI other than Open MPI 5.0 that has none of its own. */
 RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request);
 
 /* MPI_Comm_spawn, MPI_Comm_spawn_multiple, MPI_Comm_connect and MPI_Comm_accept as requests; the other side may make the call
@@ -219,7 +229,7 @@ RF_API int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *made, MPI_Request *request
  *
  * [in]  comm   an intracommunicator
  * [in]  others as in the call that waits; arrays and strings stay the caller's, unchanged until the request has ended
- * [out] made   valid when the request has ended; MPI_COMM_NULL after an error
+ * [out] made   valid when the request has ended; MPI_COMM_NULL after an error; the caller frees it
  *
  * MPI_SUCCESS; MPI_ERR_COMM on an intercommunicator; MPI_ERR_UNSUPPORTED_OPERATION on an MPI other than Open MPI 5.0. */
 RF_API int MPIX_Comm_ispawn(const char *command, char *words[], int count, MPI_Info info, int root,

@@ -63,7 +63,7 @@ def preload(library: str | Path | None = None) -> None:
         from mpi4py import MPI
 
     Does nothing where the library is there already, as under `runflat mpi run`. Spares are those of `start(spares)`, or of RUNFLAT_SPARES
-    (`mpirun -x RUNFLAT_SPARES=1`). `mpi4py.profile("runflat_mpi", path=folder)` loads it alike, but does not find the policies.
+    (`mpirun -x RUNFLAT_SPARES=1`). `mpi4py.profile("runflat_mpi", path=folder)` loads it alike; after `runflat mpi build -o folder` the policies are there too.
 
     Parameters
     ----------

@@ -130,7 +130,25 @@ def spawn_multiple_later(
 def connect_later(
     port: str, info: MPI.Info | None = None, root: int = 0, *, comm: MPI.Comm
 ) -> tuple[MPI.Request, Callable[[], MPI.Intercomm]]:
-    """Connect to the processes that accept at a port (`MPIX_Comm_iconnect`); arguments and results as those of `spawn_later`."""
+    """Connect to the processes that accept at a port (`MPIX_Comm_iconnect`).
+
+    Parameters
+    ----------
+    port : str
+        As `MPI.Open_port` gives it.
+    info, root, comm
+        As in `MPI.Intracomm.Connect`: what counts is `root`'s; all processes of `comm` call.
+
+    Returns
+    -------
+    request, made
+        As those of `spawn_later`.
+
+    Raises
+    ------
+    MpiRecoveryError
+        If this MPI cannot.
+    """
     from mpi4py import MPI
 
     wish = (port.encode(), handle_of(info or MPI.INFO_NULL), root)
@@ -140,7 +158,25 @@ def connect_later(
 def accept_later(
     port: str, info: MPI.Info | None = None, root: int = 0, *, comm: MPI.Comm
 ) -> tuple[MPI.Request, Callable[[], MPI.Intercomm]]:
-    """Accept the processes that connect to a port (`MPIX_Comm_iaccept`); arguments and results as those of `spawn_later`."""
+    """Accept the processes that connect to a port (`MPIX_Comm_iaccept`).
+
+    Parameters
+    ----------
+    port : str
+        As `MPI.Open_port` gives it.
+    info, root, comm
+        As in `MPI.Intracomm.Accept`: what counts is `root`'s; all processes of `comm` call.
+
+    Returns
+    -------
+    request, made
+        As those of `spawn_later`.
+
+    Raises
+    ------
+    MpiRecoveryError
+        If this MPI cannot.
+    """
     from mpi4py import MPI
 
     wish = (port.encode(), handle_of(info or MPI.INFO_NULL), root)

@@ -16,4 +16,4 @@ SUBCOMMANDS = {
     cls=lazy(__name__, SUBCOMMANDS), name="mpi", epilog="Example: runflat mpi build --json"
 )
 def command() -> None:
-    """Recovery for MPI programs, on a stock Open MPI 5 with fault tolerance."""
+    """Recovery for MPI programs, on a stock Open MPI 5.0 with fault tolerance."""

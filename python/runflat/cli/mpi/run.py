@@ -76,7 +76,7 @@ STDERR = 2
 )
 @click.option(
     "--policy",
-    help="Who takes over: 0D, 1D, ..., hybrid(all), optimal; as in `runflat spares`.",
+    help="Who takes over: 0D, 1D, ..., hybrid(all), optimal; as in `runflat spares`. Default: 0D, the nearest spare.",
     shell_complete=complete_policy,
 )
 @click.option(
@@ -144,7 +144,7 @@ STDERR = 2
     "--limit",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="End the job when it takes longer; exit status 124.",
+    help="End the job when it takes longer (with --supervise: an attempt); exit status 124.",
 )
 @click.option(
     "--step-limit",
@@ -240,7 +240,8 @@ def command(
     """Start PROGRAM under mpirun and the recovery library; all after PROGRAM is its own.
 
     Exit status: 0 if mpirun ended with 0 and every rank came to its end, but for ranks that were killed on purpose or whose
-    failure the others reported; else 1, and one line says why; 124 if --limit ran out. Nothing of the job is left running.
+    failure the others reported; else 1, and one line says why; 2: wrong use, or a timeline that could not be written; 124 if --limit
+    ran out; 128 + n: ended by signal n. Nothing of the job is left running.
     """
     killed = [read_kill(text) for text in _each(kills)]
     nodes = [one for one in killed if isinstance(one, NodeKill)]
