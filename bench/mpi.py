@@ -8,6 +8,7 @@ measured once more inside one process, calls through it and past it in turn (`mp
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import subprocess
 import sys
@@ -132,6 +133,11 @@ def fencing(parts: Parts) -> float:
 
 
 def main() -> None:
+    """Measure and write down; half an hour."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of whole jobs")
+    parser.add_argument("--into", type=Path, default=ROOT / "bench/mpi.json")
+    given = parser.parse_args()
     # The library is compiled from the tree as it is.
     own = subprocess.run(
         ["git", "rev-parse", "--short=12", "HEAD"],
@@ -144,18 +150,18 @@ def main() -> None:
     head |= {
         "commit": own.stdout.strip(),
         "library": sources(),
-        "rounds": ROUNDS,
-        "rounds_with_modes": len(range(0, ROUNDS, WITH_MODES)),
+        "rounds": given.rounds,
+        "rounds_with_modes": len(range(0, given.rounds, WITH_MODES)),
     }
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         parts = build(Path(folder))
         program = parts.unlinked("bench/latency.c")
         for ranks in RANKS:
-            rounds = [
-                {case: run(parts, program, ranks, case) for case in in_turn(turn)}
-                for turn in range(ROUNDS)
-            ]
+            rounds = []
+            for turn in range(given.rounds):
+                rounds.append({case: run(parts, program, ranks, case) for case in in_turn(turn)})
+                print(f"{ranks} ranks: {turn + 1} of {given.rounds} rounds", file=sys.stderr)
             for call in rounds[0]["without"]:
                 row: dict[str, Any] = {"ranks": ranks, "call": call}
                 for case in CASES:
@@ -194,7 +200,7 @@ def main() -> None:
         for name, found in recovered.items()
     }
     record.save(
-        Path(__file__).parent / "mpi.json",
+        given.into,
         head
         | {
             "results": results,
