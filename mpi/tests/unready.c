@@ -1,7 +1,7 @@
 /* A process dies while all are in MPI_Init: what becomes of the others?
  *
  *     unready WHERE     WHERE: "late": when its world has no collective functions yet, and the others hear of it there; "early": when it
- *                       is to tell the others where it is
+ *                       is to tell the others where it is, before they tell it theirs (those that wait by then the launcher may tell of the death)
  */
 #include <mpi.h>
 
@@ -49,6 +49,8 @@ int PMIx_Commit(void)
     *(void **)&next = dlsym(RTLD_NEXT, "PMIx_Commit");
     if (strcmp(where, "early") == 0 && is_victim())
         raise(SIGKILL);
+    if (strcmp(where, "early") == 0)
+        nanosleep(&(struct timespec){1, 0}, NULL);
     return next();
 }
 

@@ -92,10 +92,12 @@ def run_job(
     tolerant: bool = True,
     options: Sequence[str] = (),
     launches: int = 3,
+    grace_s: float = 0,
 ) -> Ended:
     """Run a program on so many processes; `kill` and `stop` as RUNFLAT_KILL and RUNFLAT_STOP have them, `options` are mpirun's.
 
-    It is launched again, up to so many times, where mpirun has started nothing.
+    It is launched again, up to so many times, where mpirun has started nothing. Processes that outlive it by more than the grace are
+    left behind.
     """
     settings = {
         "RUNFLAT_SPARES": str(spares),
@@ -111,13 +113,15 @@ def run_job(
     placed = ["--oversubscribe", "--bind-to", "none"]
     line = [*without, str(parts.mpirun), *root, *placed, *ft, *options, "-n", str(world)]
     for _ in range(launches):
-        ended = _launch(line, settings, program, limit_s)
+        ended = _launch(line, settings, program, limit_s, grace_s)
         if ended.was_started:
             break
     return ended
 
 
-def _launch(line: list[str], settings: dict[str, str], program: list[str], limit_s: float) -> Ended:
+def _launch(
+    line: list[str], settings: dict[str, str], program: list[str], limit_s: float, grace_s: float
+) -> Ended:
     with tempfile.TemporaryDirectory(prefix="rf-events-") as events:
         named = settings | {"RUNFLAT_EVENTS": events}
         exported = [word for name in named.items() for word in ("-x", "=".join(name))]
@@ -137,7 +141,9 @@ def _launch(line: list[str], settings: dict[str, str], program: list[str], limit
             os.killpg(child.pid, signal.SIGKILL)
             text, _ = child.communicate()
             text += stacks.encode()
-        left = processes_with(f"RUNFLAT_EVENTS={events}")
+        until = time.monotonic() + grace_s
+        while (left := processes_with(f"RUNFLAT_EVENTS={events}")) and time.monotonic() < until:
+            time.sleep(0.1)
         for pid in left:
             os.kill(pid, signal.SIGKILL)
         noted = [
