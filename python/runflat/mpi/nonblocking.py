@@ -158,25 +158,7 @@ def connect_later(
 def accept_later(
     port: str, info: MPI.Info | None = None, root: int = 0, *, comm: MPI.Comm
 ) -> tuple[MPI.Request, Callable[[], MPI.Intercomm]]:
-    """Accept the processes that connect to a port (`MPIX_Comm_iaccept`).
-
-    Parameters
-    ----------
-    port : str
-        As `MPI.Open_port` gives it.
-    info, root, comm
-        As in `MPI.Intracomm.Accept`: what counts is `root`'s; all processes of `comm` call.
-
-    Returns
-    -------
-    request, made
-        As those of `spawn_later`.
-
-    Raises
-    ------
-    MpiRecoveryError
-        If this MPI cannot.
-    """
+    """Accept the processes that connect to a port (`MPIX_Comm_iaccept`); arguments, results and errors as those of `connect_later`."""
     from mpi4py import MPI
 
     wish = (port.encode(), handle_of(info or MPI.INFO_NULL), root)
