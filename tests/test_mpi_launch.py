@@ -175,6 +175,8 @@ def test_more_ranks_than_cores_are_oversubscribed(tmp_path: Path) -> None:
         (["-n", "2", "/etc/passwd"], "is not executable: chmod +x"),
         (["-n", "2", str(ROOT / "mpi/examples/02_spares.c")], "is source code: compile it first"),
         (["-n", "2", str(ROOT / "mpi/examples/01_shrink.py")], "is a Python program: write python /"),
+        (["-np", "2", "true"], "mpirun's -np is -n here"),
+        (["-n", "2", "--timeline", "run.pdf", "true"], "a timeline is a page (.html), or JSON"),
         (["-n", "2", "/etc"], "is a folder"),
         (["-n", "2", "--timeline", "/nowhere/t.json", "true"], "no folder"),
         (["-n", "2", "--timeline", "/proc/t.json", "true"], "cannot be written to"),

@@ -87,12 +87,35 @@ def test_a_job_goes_on_from_what_an_earlier_one_has_left(parts: Parts, tmp_path:
     ]
     assert len({one["version"] for one in restarted}) == 1
     assert 0 < restarted[0]["version"] < 4000
+    assert "goes on from what 3 ranks have left" in answer.err
+    # Another number of ranks has other data.
+    before = sorted(store.rglob("*"))
+    wrong = [*line[: line.index("3")], "2", *line[line.index("3") + 1 :]]
+    answer = finish([*wrong, "--resume", "--limit", "60", heat, "4000"])
+    assert answer.status == 2
+    assert "are of 3 ranks, and this job has 2: give -n 3" in answer.err
+    assert sorted(store.rglob("*")) == before
     # What it has written itself is gone on from as well; a job that is another one begins anew.
     answer = finish([*line, "--resume", "--limit", "60", heat, "4100"])
     assert '"version": 4000' in timeline.read_text(), answer
     answer = finish([*line, "--limit", "60", heat, "100"])
     assert "of an earlier job" in answer.err, answer
     assert "restarted" not in timeline.read_text()
+
+
+def test_all_hosts_are_looked_at_before_a_job_goes_on(parts: Parts, hosts: Hosts) -> None:
+    """Rank by rank, as each host has its own; a version that one lacks is none."""
+    first = run_supervised(parts, hosts, "examples/02_spares.c", 4, 2, [], 30)
+    assert first.status == 0, first
+    more = run_supervised(parts, hosts, "examples/02_spares.c", 4, 2, [], 60, ["--resume"])
+    assert "goes on from what 4 ranks have left" in more.text, more
+    assert "4 ranks, 60 steps, largest error 0" in more.text, more
+    for file in hosts.store.rglob("rank-2.*"):
+        file.unlink()
+    last = run_supervised(parts, hosts, "examples/02_spares.c", 4, 2, [], 90, ["--resume"])
+    assert last.status == 2
+    assert "no version" in last.text, last
+    assert "of which all 4 ranks have left a checkpoint" in last.text, last
 
 
 def test_hosts_of_an_allocation_are_those_that_ranks_started_on(

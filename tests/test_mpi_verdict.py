@@ -91,13 +91,32 @@ def test_who_failed_before_others_ended_the_job_is_named_before_them() -> None:
     )
     first, second = verdict.reasons[:2]
     assert first == "rank 1 failed first (a crash, a signal, or an exit before MPI_Finalize)"
-    assert second.startswith("ranks 0, 2 ended the job")
+    assert second.startswith("rank 0 ended the job")
+    assert second.endswith("; rank 2 after it")
+
+
+def test_what_the_launcher_ends_has_not_failed() -> None:
+    """Where it ends a job on several hosts, some hear of the deaths of others."""
+    told = noted(ALL + "0 killed 2; 1 failure_detected 2.1 of=0; 2 failure_detected 4.1 of=1")
+    told.append(Event(4.0, None, "ending"))
+    verdict = judge(3, Attempt(limit_s=4), sorted(told, key=lambda one: one.t))
+    assert [one.rank for one in verdict.failures] == [0]
+    assert verdict.outcome == "limit"
 
 
 def test_a_job_that_stops_without_a_spare_says_so() -> None:
     told = ALL + "1 killed 3; 0 exhausted 3.1; 2 exhausted 3.1; 0 aborted 3.2; 2 aborted 3.2"
     verdict = judge(3, Attempt(status=3), noted(told))
     assert verdict.reasons[0].startswith("no spare was left for a failed rank")
+
+
+def test_a_shrink_after_which_a_job_stops_is_no_recovery() -> None:
+    told = (
+        ALL + "1 killed 3; 0 shrink 3.05 ms=9; 0 exhausted 3.1; 2 shrink 3.05 ms=9; 2 exhausted 3.1"
+    )
+    (failure,) = judge(3, Attempt(status=3), noted(told)).failures
+    assert failure.repair == "not repaired, as no spare was left"
+    assert failure.repaired_ms is None
 
 
 def test_a_death_just_after_a_repair_is_of_the_next_one() -> None:

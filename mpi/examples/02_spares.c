@@ -111,7 +111,7 @@ int main(int argc, char **argv)
             }
             double all = 0;
             if (code == MPI_SUCCESS) {
-                double worst = error_of(comm, cells, steps);
+                double worst = error_of(comm, cells, (long)step);
                 code = MPI_Allreduce(&worst, &all, 1, MPI_DOUBLE, MPI_MAX, comm);
             }
             if (code == MPI_SUCCESS) {
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
                 code = RF_End(&comm);
                 if (code == MPI_SUCCESS) {
                     if (rank == 0)
-                        printf("%d ranks, %ld steps, largest error %g\n", size, steps, all);
+                        printf("%d ranks, %ld steps, largest error %g\n", size, (long)step, all);
                     break;
                 }
             }

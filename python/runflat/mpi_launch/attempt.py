@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runflat.mpi_launch.error import MpiError
-from runflat.mpi_launch.events import Event, first_start
+from runflat.mpi_launch.events import ENDING, Event, first_start
 from runflat.mpi_launch.injection import NodeKill
 from runflat.mpi_launch.interrupt import Interrupted, Stop
 from runflat.mpi_launch.processes import (
@@ -129,6 +129,8 @@ def run(
         except Interrupted as interrupted:
             attempt.signal = interrupted.number
         finally:
+            if launcher.poll() is None:
+                attempt.events.append(Event(time.time(), None, ENDING))
             _clean_up(launcher, family, attempt)
     attempt.seconds = time.monotonic() - since
     attempt.events.append(Event(time.time(), None, "ended"))

@@ -24,7 +24,7 @@ the event is about. The library notes:
 | `step_limit`, `exited`, `aborted` | this process gave up a step of a recovery; ended with a status; ended the job |
 | `finalized` | MPI_Finalize |
 
-Other events are kept and drawn. What the launcher adds (`launched`, `ended`, `killed`) has no rank (null) or the rank of a process that
+Other events are kept and drawn. What the launcher adds (`launched`, `ending`, `ended`, `killed`) has no rank (null) or the rank of a process that
 it killed.
 
 Limits: clocks of different hosts are taken as they are. A line cut short by the end of its process is left out.
@@ -39,6 +39,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+ENDING = "ending"
+"""The launcher begins to end the job: the limit has run out, or a signal has come."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runflat.mpi_launch.hosts import Host, is_this_machine
+from runflat.mpi_launch.hosts import Host, is_this_machine, may_be_elsewhere
 from runflat.mpi_launch.interrupt import Interrupted, Stop
 from runflat.mpi_launch.job import Job
 from runflat.mpi_launch.processes import Family, adopting, begin_launcher, send
@@ -67,6 +67,35 @@ def answering(hosts: Sequence[Host], job: Job, mpirun: Path) -> list[Host]:
     return [host for host, one in zip(hosts, answers, strict=True) if one.is_good]
 
 
+def listed(folder: Path, hosts: Sequence[Host], job: Job, mpirun: Path, into: Path) -> list[str]:
+    """Give the files in a folder of this machine and of each host, without the host's own folder in it.
+
+    Parameters
+    ----------
+    folder : Path
+        Of each host.
+    hosts : sequence of Host
+        Which to ask; empty: all that mpirun would start the job on, where those may be others.
+    job, mpirun
+        The job, whose settings of mpirun count, and the launcher.
+    into : Path
+        A folder that all hosts see, for their answers.
+
+    Raises
+    ------
+    Interrupted
+        If a signal ends the program meanwhile.
+    """
+    own = (str(path.relative_to(folder)) for path in folder.glob("*/*"))
+    names = set(own)
+    look = ("sh", "-c", 'cd "$1" && ls -d */* > "$2/$(uname -n).left"; exec sleep 1', "sh", str(folder), str(into))  # fmt: skip
+    if not all(is_this_machine(host.name) for host in hosts) or may_be_elsewhere(job.mpirun_options, os.environ):  # fmt: skip
+        _run_all([_line(job, mpirun, hosts, look)])
+        for answer in into.glob("*.left"):
+            names |= set(answer.read_text(encoding="utf-8").split("\n"))
+    return sorted({name.rpartition("/")[2] for name in names if name})
+
+
 def clear(folder: Path, hosts: Sequence[Host], job: Job, mpirun: Path) -> None:
     """Delete what a job needs no more, on its hosts and on this machine."""
     erase = ("sh", "-c", 'rm -rf "$1"; exec sleep 1', "sh", str(folder))
@@ -86,7 +115,7 @@ def _line(job: Job, mpirun: Path, hosts: Sequence[Host], command: Sequence[str])
     """Compose the line that runs a command once on each host, under the job's own settings of mpirun."""
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     named = ",".join(f"{host.name}:1" for host in hosts)
-    once = ["--host", named, "--map-by", "ppr:1:node"]
+    once = [*(["--host", named] if hosts else []), "--map-by", "ppr:1:node"]
     return [str(mpirun), *root, *_settings(job.mpirun_options), *once, *command]
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from runflat.mpi_launch.attempt import Attempt
-from runflat.mpi_launch.events import Event
+from runflat.mpi_launch.events import ENDING, Event
 
 DONE, FINDING, LIMIT = 0, 1, 124
 """Exit statuses: as everywhere here, and as `timeout` gives it."""
@@ -36,6 +36,8 @@ REPAIRS = {"repaired": "recovered", "shrink": "shrunk"}
 
 REDUCED = "went on with fewer ranks"
 """A repair that had no spare for a failed rank."""
+
+EXHAUSTED = "not repaired, as no spare was left"
 
 LEFT_OUT = "a waiting spare, left out at the next repair"
 """Nobody had to recover: the others heard of it and went on until there was a reason to repair, at the latest in RF_End."""
@@ -58,7 +60,8 @@ class Failure:
     repaired_ms : float or None
         From then until the last rank had repaired; None if there was no repair, or it had nothing to wait for.
     repair : str
-        `recovered`, `REDUCED`, `shrunk` where there was no more than that, `LEFT_OUT` of a spare, or `not repaired`.
+        `recovered`, `REDUCED`, `shrunk` where there was no more than that, `EXHAUSTED` where the job is to stop then, `LEFT_OUT` of a
+        spare, or `not repaired`.
     """
 
     rank: int
@@ -129,12 +132,12 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
     limit = [one for one in events if one.event == "step_limit"]
     # Who is in a call that waits for those who have given up ends the job with an error that they cause.
     until = limit[0].t if limit else math.inf
-    aborted = sorted(
-        {
+    aborted = list(
+        dict.fromkeys(
             one.rank
             for one in events
             if one.event == "aborted" and one.rank is not None and one.t < until
-        }
+        )
     )
     excused = {one.rank for one in events if one.event in ON_PURPOSE}
     excused |= {
@@ -150,7 +153,11 @@ def _reasons(world_size: int, attempt: Attempt, events: Sequence[Event]) -> list
         ended += ", as when a process that the program has spawned was killed"
     reasons = [] if attempt.status == 0 or known else [ended]
     if aborted:
-        reasons.insert(0, f"{named(aborted)} ended the job (MPI_Abort, or an error that is fatal)")
+        others = f"; {named(sorted(aborted[1:]))} after it" if aborted[1:] else ""
+        reasons.insert(
+            0,
+            f"{named(aborted[:1])} ended the job (MPI_Abort, or an error that is fatal){others}",
+        )
         at = min(one.t for one in events if one.event == "aborted")
         dead = set(missing) - set(aborted)
         first = sorted(
@@ -242,7 +249,9 @@ def _ended(attempt: Attempt) -> str:
 
 
 def find_failures(events: Sequence[Event]) -> list[Failure]:
-    """Find who failed, by time of failure."""
+    """Find who failed, by time of failure; what the launcher ends has not failed."""
+    until = next((one.t for one in events if one.event == ENDING), math.inf)
+    events = [one for one in events if one.t < until or one.event in ON_PURPOSE]
     known: dict[int, tuple[float, str, bool]] = {}
     # Who has come to its end leaves, which another one may take for a failure.
     left = {one.rank: one.t for one in events if one.event == "finalized"}
@@ -285,6 +294,8 @@ def _repair(rank: int, at: float, events: Sequence[Event]) -> tuple[float | None
                 return None, LEFT_OUT
             if any(_reduced_in(one, events) for one in same):
                 name = REDUCED
+            if kind == "shrink" and any(one.event == "exhausted" for one in events):
+                return None, EXHAUSTED
             return 1e3 * (max(one.t for one in same) - at), name
     return None, "not repaired"
 

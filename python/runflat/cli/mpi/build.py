@@ -58,7 +58,7 @@ def command(
     rows = [
         ("for", f"{library.toolchain.name}, {library.toolchain.mpicc}"),
         ("compiled", f"in {library.seconds:.1f} s" if library.built else "before; sources and MPI are the same"),
-        ("start with", "runflat mpi run -n 4 ./app"),
+        ("start with", f"runflat mpi run -n {min(4, core_count())} ./app"),
         ("or by hand", f"{preload} -n {min(4, core_count())} ./app"),
         ("or link it", shlex.join([str(library.toolchain.mpicc), "app.c", *library.link_flags])),
         ("policies", library.policies or f"not there, so no spares; looked for in {', '.join(map(str, policy_places()))}"),

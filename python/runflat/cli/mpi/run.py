@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,7 +22,6 @@ from runflat.mpi_launch.line import Folders, compose
 from runflat.mpi_launch.parts import Parts, find_parts
 from runflat.mpi_launch.sites import check_sites, read_sites, write_sites
 from runflat.mpi_launch.supervise import (
-    check_left,
     check_supervised,
     folders_of,
     run_supervised,
@@ -34,6 +34,16 @@ RELAUNCHES = 3
 
 STDERR = 2
 """Where the program's output goes when stdout is for one JSON object."""
+
+
+class RankCount(click.IntRange):
+    """A number of ranks; who writes mpirun's `-np 4` is told."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read it."""
+        if value == "p":
+            self.fail("mpirun's -np is -n here: -n 4", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 @click.command(
@@ -52,7 +62,7 @@ STDERR = 2
 @click.option(
     "-n",
     "ranks",
-    type=click.IntRange(1),
+    type=RankCount(1),
     required=True,
     metavar="RANKS",
     help="Ranks that work; spares come on top.",
@@ -269,8 +279,6 @@ def command(
     check_hosts(nodes, job.hostfile, elsewhere=elsewhere)
     sites = _sites(job, _path(machine))
     kept = None if store is None else Path(store).absolute()
-    if resume and kept is not None and hostfile is None and not elsewhere:
-        check_left(kept)
     parts = find_parts(mpirun, library, spares=job.spare_count > 0, compiles=not dry_run, say=_say)
     folders = folders_of(kept, resumes=resume) if supervise else None
     if dry_run:
@@ -302,6 +310,8 @@ SOURCES = (".c", ".cc", ".cpp", ".cxx", ".f", ".f90", ".f08")
 
 
 def _check_program(program: str) -> None:
+    if program.endswith(".py") and Path(program).is_file() and not _names_its_interpreter(program):
+        raise MpiError(f"{program!r} is a Python program: write python {program}")
     if shutil.which(program) is not None:
         return
     if "/" not in program:
@@ -310,11 +320,17 @@ def _check_program(program: str) -> None:
         raise MpiError(f"{program!r} is a folder, not a program")
     if not Path(program).exists():
         raise MpiError(f"there is no program {program!r}")
-    if program.endswith(".py"):
-        raise MpiError(f"{program!r} is a Python program: write python {program}")
     if program.endswith(SOURCES):
         raise MpiError(f"{program!r} is source code: compile it first (mpicc, `runflat mpi build`)")
     raise MpiError(f"{program!r} is not executable: chmod +x")
+
+
+def _names_its_interpreter(program: str) -> bool:
+    with Path(program).open("rb") as file:
+        return os.access(program, os.X_OK) and file.read(2) == b"#!"
+
+
+PICTURES = (".pdf", ".png", ".svg")
 
 
 def _check(
@@ -328,6 +344,8 @@ def _check(
 ) -> None:
     """Refuse options that do not fit together, and a program or a folder that is not there."""
     if timeline is not None:
+        if timeline.endswith(PICTURES):
+            raise MpiError(f"{timeline}: a timeline is a page (.html), or JSON")
         folder = Path(timeline).absolute().parent
         if not folder.is_dir():
             raise MpiError(f"{timeline}: there is no folder for it; make it first")
