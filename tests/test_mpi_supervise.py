@@ -103,18 +103,30 @@ def test_a_job_goes_on_from_what_an_earlier_one_has_left(parts: Parts, tmp_path:
     assert "restarted" not in timeline.read_text()
 
 
-def test_all_hosts_are_looked_at_before_a_job_goes_on(parts: Parts, hosts: Hosts) -> None:
-    """Rank by rank, as each host has its own; a version that one lacks is none."""
-    first = run_supervised(parts, hosts, "examples/02_spares.c", 4, 2, [], 30)
-    assert first.status == 0, first
-    more = run_supervised(parts, hosts, "examples/02_spares.c", 4, 2, [], 60, ["--resume"])
+@pytest.mark.parametrize("allocated", [False, True])
+def test_all_hosts_are_looked_at_before_a_job_goes_on(
+    parts: Parts, tmp_path: Path, *, allocated: bool
+) -> None:
+    """Each has files of its own, which nobody else sees; a version of which a rank has no file is none."""
+    hosts = hosts_called("kept", tmp_path, OWN_MEMORY)
+    store = Path("/dev/shm/kept-by-hosts")
+
+    def run(steps: int, *words: str) -> Ended:
+        words = ("--store", str(store), *words)
+        heat = "examples/02_spares.c"
+        return run_supervised(
+            parts, hosts, heat, 4, 2, [], steps, words, kept=False, allocated=allocated
+        )
+
+    assert run(30).status == 0
+    more = run(60, "--resume")
     assert "goes on from what 4 ranks have left" in more.text, more
     assert "4 ranks, 60 steps, largest error 0" in more.text, more
-    for file in hosts.store.rglob("rank-2.*"):
+    assert not store.exists()
+    for file in (hosts.folder / "memory").rglob("rank-2.*"):
         file.unlink()
-    last = run_supervised(parts, hosts, "examples/02_spares.c", 4, 2, [], 90, ["--resume"])
+    last = run(90, "--resume")
     assert last.status == 2
-    assert "no version" in last.text, last
     assert "of which all 4 ranks have left a checkpoint" in last.text, last
 
 
