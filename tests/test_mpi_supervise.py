@@ -88,6 +88,7 @@ def test_a_job_goes_on_from_what_an_earlier_one_has_left(parts: Parts, tmp_path:
     assert len({one["version"] for one in restarted}) == 1
     assert 0 < restarted[0]["version"] < 4000
     assert "goes on from what 3 ranks have left" in answer.err
+    assert f"it had gone on from version {restarted[0]['version']} of files" in answer.err
     # Another number of ranks has other data.
     before = sorted(store.rglob("*"))
     wrong = [*line[: line.index("3")], "2", *line[line.index("3") + 1 :]]

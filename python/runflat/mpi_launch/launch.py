@@ -24,7 +24,7 @@ from runflat.mpi_launch.job import Job
 from runflat.mpi_launch.line import Folders, Line, compose
 from runflat.mpi_launch.parts import Parts
 from runflat.mpi_launch.sites import write_sites
-from runflat.mpi_launch.verdict import DONE, Verdict, judge, reduced, summary, unused
+from runflat.mpi_launch.verdict import DONE, Verdict, gone_on, judge, reduced, summary, unused
 
 if TYPE_CHECKING:
     from runflat.mpi_launch.timeline import Timeline
@@ -147,7 +147,7 @@ class Launch:
         verdict = judge(job.world_size, attempt, noted)
         assert verdict.status == DONE or verdict.reasons
         said = [
-            *summary(verdict), *reduced(noted), *missed((*job.kills, *job.stops), noted),
+            *gone_on(noted), *summary(verdict), *reduced(noted), *missed((*job.kills, *job.stops), noted),
             *unused(job.spare_count, noted),
         ]  # fmt: skip
         for sentence in (*said, *verdict.reasons):

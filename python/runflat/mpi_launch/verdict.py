@@ -328,6 +328,12 @@ def reduced(events: Sequence[Event]) -> list[str]:
     ]
 
 
+def gone_on(events: Sequence[Event]) -> list[str]:
+    """Say which version of an earlier attempt or job ranks have gone on from, if so."""
+    found = [one.more["version"] for one in events if one.event == "restarted" and "version" in one.more]  # fmt: skip
+    return [f"it had gone on from version {found[-1]} of files"] if found else []
+
+
 def unused(spares: int, events: Sequence[Event]) -> list[str]:
     """Say that no process became a spare although some were asked for."""
     slept = any(one.event in ("asleep", "took_over", "repaired") for one in events)
