@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -94,11 +95,14 @@ def test_a_job_goes_on_from_what_an_earlier_one_has_left(parts: Parts, tmp_path:
     wrong = [*line[: line.index("3")], "2", *line[line.index("3") + 1 :]]
     answer = finish([*wrong, "--resume", "--limit", "60", heat, "4000"])
     assert answer.status == 2
-    assert "are of 3 ranks, and this job has 2: give -n 3" in answer.err
+    assert "ranks up to 2, and this job has 2 ranks: give -n 3" in answer.err
     assert sorted(store.rglob("*")) == before
-    # What it has written itself is gone on from as well; a job that is another one begins anew.
+    # What it has written itself is gone on from as well, on other hosts too; a job that is another one begins anew.
+    (store / os.uname().nodename).rename(store / "elsewhere")
     answer = finish([*line, "--resume", "--limit", "60", heat, "4100"])
     assert '"version": 4000' in timeline.read_text(), answer
+    assert "ranks have left in" in answer.err
+    assert "on elsewhere too" in answer.err
     answer = finish([*line, "--limit", "60", heat, "100"])
     assert "of an earlier job" in answer.err, answer
     assert "restarted" not in timeline.read_text()

@@ -67,15 +67,17 @@ def answering(hosts: Sequence[Host], job: Job, mpirun: Path) -> list[Host]:
     return [host for host, one in zip(hosts, answers, strict=True) if one.is_good]
 
 
-def listed(folder: Path, hosts: Sequence[Host], job: Job, mpirun: Path, into: Path) -> list[str]:
-    """Give the files in a folder of this machine and of each host, without the host's own folder in it.
+def listed(
+    folder: Path, hosts: Sequence[Host], job: Job, mpirun: Path, into: Path
+) -> dict[str, list[str]]:
+    """Ask each host what is in the folders of a folder, as NAME/FILE; hosts are called what they call themselves.
 
     Parameters
     ----------
     folder : Path
         Of each host.
     hosts : sequence of Host
-        Which to ask; empty: all that mpirun would start the job on, where those may be others.
+        Which to ask; empty: all that mpirun would start the job on, or this machine.
     job, mpirun
         The job, whose settings of mpirun count, and the launcher.
     into : Path
@@ -86,14 +88,12 @@ def listed(folder: Path, hosts: Sequence[Host], job: Job, mpirun: Path, into: Pa
     Interrupted
         If a signal ends the program meanwhile.
     """
-    own = (str(path.relative_to(folder)) for path in folder.glob("*/*"))
-    names = set(own)
-    look = ("sh", "-c", 'cd "$1" && ls -d */* > "$2/$(uname -n).left"; exec sleep 1', "sh", str(folder), str(into))  # fmt: skip
-    if not all(is_this_machine(host.name) for host in hosts) or may_be_elsewhere(job.mpirun_options, os.environ):  # fmt: skip
-        _run_all([_line(job, mpirun, hosts, look)])
-        for answer in into.glob("*.left"):
-            names |= set(answer.read_text(encoding="utf-8").split("\n"))
-    return sorted({name.rpartition("/")[2] for name in names if name})
+    are_here = all(is_this_machine(host.name) for host in hosts)
+    if are_here and not may_be_elsewhere(job.mpirun_options, os.environ):
+        return {os.uname().nodename: [str(one.relative_to(folder)) for one in folder.glob("*/*")]}
+    look = 'cd "$1" && ls -d */* > "$2/$(uname -n).left"; exec sleep 1'
+    _run_all([_line(job, mpirun, hosts, ("sh", "-c", look, "sh", str(folder), str(into)))])
+    return {one.stem: one.read_text(encoding="utf-8").split("\n") for one in into.glob("*.left")}
 
 
 def clear(folder: Path, hosts: Sequence[Host], job: Job, mpirun: Path) -> None:

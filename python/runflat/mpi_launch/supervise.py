@@ -15,7 +15,6 @@ cannot begin again with fewer.
 from __future__ import annotations
 
 import os
-import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
@@ -37,11 +36,9 @@ from runflat.mpi_launch.interrupt import Interrupted
 from runflat.mpi_launch.job import Job
 from runflat.mpi_launch.launch import End, Launch
 from runflat.mpi_launch.line import Folders
-from runflat.mpi_launch.probe import answering, clear, listed
+from runflat.mpi_launch.probe import answering, clear
+from runflat.mpi_launch.resume import take_over
 from runflat.mpi_launch.verdict import Verdict
-
-CHECKPOINT = re.compile(r"rank-(?P<rank>\d+)\.(?P<version>\d{20})")
-"""How the library calls a file."""
 
 SAME_AGAIN = (
     "the job has ended so twice while no process and no host had failed: it does not begin again"
@@ -68,47 +65,11 @@ def check_supervised(job: Job) -> None:
         )
 
 
-def check_left(names: Sequence[str], ranks: int, kept: Path) -> None:
-    """Refuse to go on from files that do not make up a whole version of as many ranks.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Files of all hosts.
-    ranks : int
-        Of the job.
-    kept : Path
-        Where they lie.
-
-    Raises
-    ------
-    MpiError
-        If there are none, if they are of another number of ranks, or if there is no version of which all have one.
-    """
-    there: dict[str, set[int]] = {}
-    for name in names:
-        if match := CHECKPOINT.fullmatch(name):
-            there.setdefault(match["version"], set()).add(int(match["rank"]))
-    if not there:
-        raise MpiError(
-            f"--resume: no job has left checkpoints in {kept}: name another folder, or leave --resume out to begin anew"
-        )
-    count = 1 + max(max(of) for of in there.values())
-    if count != ranks:
-        raise MpiError(
-            f"--resume: the checkpoints in {kept} are of {count} ranks, and this job has {ranks}: give -n {count}, or leave --resume out "
-            "to begin anew"
-        )
-    if not any(len(of) == ranks for of in there.values()):
-        raise MpiError(
-            f"--resume: there is no version in {kept} of which all {ranks} ranks have left a checkpoint: leave --resume out to begin anew"
-        )
-
-
-def _look_for_left(launch: Launch, job: Job, hosts: Sequence[Host], kept: Path) -> None:
+def _look_for_left(launch: Launch, job: Job, hosts: Sequence[Host], store: Path) -> None:
     """Look on all hosts whether there is something to go on from, and say so."""
-    check_left(listed(kept, hosts, job, launch.parts.mpirun, launch.events), job.ranks, kept)
-    launch.say(f"goes on from what {job.ranks} ranks have left in {kept}")
+    others = take_over(store, hosts, job, launch.parts.mpirun, launch.events)
+    where = f", on {', '.join(others)} too" if others else ""
+    launch.say(f"goes on from what {job.ranks} ranks have left in {store}{where}")
 
 
 def folders_of(kept: Path | None, *, resumes: bool = False) -> Folders:
