@@ -116,7 +116,8 @@ def compose(
     """
     given = os.environ if environment is None else environment
     # Who goes on from what lies there takes it as it is.
-    resumes = bool(folders and (folders.resumes or given.get("RUNFLAT_RESTART")))
+    by_hand = given.get("RUNFLAT_RESTART", "0") not in ("", "0")
+    resumes = folders is not None and (folders.resumes or by_hand)
     exported = _exported(job, given, library) | {
         name: str(value)
         for name, value in {

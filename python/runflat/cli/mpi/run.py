@@ -21,11 +21,7 @@ from runflat.mpi_launch.launch import Launch, event_folder
 from runflat.mpi_launch.line import Folders, compose
 from runflat.mpi_launch.parts import Parts, find_parts
 from runflat.mpi_launch.sites import check_sites, read_sites, write_sites
-from runflat.mpi_launch.supervise import (
-    check_supervised,
-    folders_of,
-    run_supervised,
-)
+from runflat.mpi_launch.supervise import check_supervised, folders_of, run_supervised
 
 HOST_TIMEOUT_S = 30.0
 """Of a supervised job: well above what a busy network is silent for."""
