@@ -106,6 +106,8 @@ def run_supervised(
     ------
     MpiError
         If it cannot be started.
+    Interrupted
+        If a signal ends the program before anything was started, while hosts are asked what is left there.
     """
     hosts = [] if job.hostfile is None else read_hosts(job.hostfile)
     try:

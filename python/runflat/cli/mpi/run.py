@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from signal import Signals
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ from runflat.cli.options import complete_file, complete_policy, print_json
 from runflat.mpi_launch.error import MpiError
 from runflat.mpi_launch.hosts import may_be_elsewhere, read_hosts
 from runflat.mpi_launch.injection import Injection, NodeKill, check_hosts, read_kill, read_stop
+from runflat.mpi_launch.interrupt import Interrupted
 from runflat.mpi_launch.job import Job
 from runflat.mpi_launch.launch import Launch, event_folder
 from runflat.mpi_launch.line import Folders, compose
@@ -293,7 +295,11 @@ def command(
             say=_say,
         )
         if folders is not None:
-            end = run_supervised(launch, job, nodes, folders, relaunches or RELAUNCHES)
+            try:
+                end = run_supervised(launch, job, nodes, folders, relaunches or RELAUNCHES)
+            except Interrupted as interrupted:
+                _say(f"interrupted by {Signals(interrupted.number).name}; nothing was started")
+                return 128 + interrupted.number
         else:
             end = launch.run(job, nodes)
     if as_json and end.timeline is not None:
