@@ -72,8 +72,11 @@ def test_a_lost_host_leaves_nothing_in_memory(parts: Parts, tmp_path: Path, *, k
     assert not list(Path("/dev/shm").rglob("*gone*"))
 
 
-def test_a_job_goes_on_from_what_an_earlier_one_has_left(parts: Parts, tmp_path: Path) -> None:
+def test_a_job_goes_on_from_what_an_earlier_one_has_left(
+    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As after the time limit of a batch job."""
+    monkeypatch.setenv("RUNFLAT_POLICY_LIBRARY", str(parts.policy))
     timeline, store = tmp_path / "timeline.json", tmp_path / "store"
     line = runflat(
         "mpi", "run", "-n", "3", "--spares", "1", "--supervise", "--store", store, "--library", parts.library,
