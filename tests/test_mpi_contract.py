@@ -110,6 +110,16 @@ def test_who_takes_over_may_name_the_same_memory_in_another_order(parts: Parts) 
     assert ended.ranks("took_over") == {4}
 
 
+def test_a_spare_may_become_a_rank_before_it_has_slept(parts: Parts) -> None:
+    """Who has died before RF_Init is replaced there."""
+    ended = run_job(
+        parts, 4, [str(parts.program("tests/misuse.c")), "late"], spares=1, kill="1@0.1"
+    )
+    assert (ended.ranks("killed"), ended.ranks("took_over")) == ({1}, {3}), ended.text
+    assert not ended.ranks("asleep")
+    assert ended.ranks("finalized") == {0, 2, 3}, ended.text
+
+
 @pytest.mark.parametrize("who", ["late", "store"])
 def test_a_job_that_stops_for_want_of_spares_ends_properly(parts: Parts, who: str) -> None:
     """In RF_Init, and in RF_Repair: all that live are told, and MPI_Finalize repairs nothing any more."""

@@ -8,8 +8,10 @@ from random import Random
 
 import pytest
 
-from mpi_jobs.job import run_job
+from mpi_jobs.hosts import make_hosts
+from mpi_jobs.job import Ended, run_job
 from mpi_jobs.parts import Parts
+from opensm.missing import Missing
 
 
 @pytest.mark.parametrize(
@@ -58,9 +60,28 @@ def test_who_waits_past_the_library_or_in_no_call(
 @pytest.mark.parametrize("seed", range(1, 7))
 def test_uniform_calls_of_all_kinds_count_alike(parts: Parts, seed: int) -> None:
     """One who waits for a message that is sent only after a good call would hang, were a call not uniform."""
-    ended = run_job(parts, 3 + seed, [str(parts.program("tests/confirm.c")), str(seed)])
+    assert_uniform(
+        run_job(parts, 3 + seed, [str(parts.program("tests/confirm.c")), str(seed)]),
+        "shared memory",
+    )
+
+
+@pytest.mark.parametrize("seed", range(7, 10))
+def test_so_they_do_on_several_hosts(parts: Parts, tmp_path: Path, seed: int) -> None:
+    try:
+        hosts = make_hosts(tmp_path / "hosts", count=2, slots=3)
+    except Missing as missing:
+        pytest.skip(str(missing))
+    program = [str(parts.program("tests/confirm.c")), str(seed)]
+    assert_uniform(run_job(parts, 6, program, options=hosts.options), "messages")
+
+
+def assert_uniform(ended: Ended, by: str) -> None:
+    """All have counted the same calls, over the barriers of this kind."""
     assert ended.in_time
-    assert re.search(r"after call (\d+) to \1, class (\d+) to \2: uniform", ended.text), ended.text
+    assert re.search(
+        rf"{by}: first error after call (\d+) to \1, class (\d+) to \2: uniform", ended.text
+    ), ended.text
     assert not ended.crash_words
     assert not ended.left_behind
 

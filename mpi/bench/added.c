@@ -107,6 +107,8 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &plain);
     MPI_Comm_dup(MPI_COMM_WORLD, &uniform);
+    /* Who wants to know whether a call went well has errors returned. */
+    MPI_Comm_set_errhandler(uniform, MPI_ERRORS_RETURN);
     MPI_Comm_rank(plain, &rank);
     MPI_Comm_size(plain, &size);
     if (rank == 0)

@@ -83,6 +83,7 @@ int main(int argc, char **argv)
     const char *separator = "{";
     MPI_Init(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     in = calloc((size_t)largest, (size_t)size);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { CALLS = 200000, COPY_EVERY = 16, WAIT_EVERY = 2, MOST_US = 30000, COUNT = 64 };
@@ -25,6 +26,19 @@ static int draw(int below)
 {
     state = state * 1664525u + 1013904223u;
     return (int)((state >> 8) % (unsigned)below);
+}
+
+/* Whether this process has memory of a barrier. */
+static bool has_barrier(void)
+{
+    char line[4352];
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        found = found || strstr(line, "/memfd:runflat-barrier");
+    if (maps)
+        fclose(maps);
+    return found;
 }
 
 static void *die_later(void *us)
@@ -75,6 +89,7 @@ int main(int argc, char **argv)
     int victim = draw(size), other = draw(2) ? draw(size) : victim;
     long us[2] = {draw(MOST_US), draw(MOST_US)}, after_us = us[rank == other];
     MPI_Barrier(comm);
+    bool had_barrier = has_barrier();
     if (rank == victim || rank == other)
         pthread_create(&thread, NULL, die_later, &after_us);
     for (; calls < CALLS && code == MPI_SUCCESS; calls++) {
@@ -104,8 +119,8 @@ int main(int argc, char **argv)
     MPI_Allreduce(mine, most, 4, MPI_INT, MPI_MAX, rest);
     MPI_Comm_rank(rest, &rank);
     if (rank == 0)
-        printf("seed %s: first error after call %d to %d, class %d to %d: %s\n", argv[1], -most[1],
-               most[0], -most[3], most[2],
+        printf("seed %s, %s: first error after call %d to %d, class %d to %d: %s\n", argv[1],
+               had_barrier ? "shared memory" : "messages", -most[1], most[0], -most[3], most[2],
                most[0] == -most[1] && most[2] == -most[3] && most[2] != MPI_SUCCESS
                    ? "uniform"
                    : "not uniform");

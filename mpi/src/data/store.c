@@ -244,8 +244,8 @@ void clear_store(bool goes_on)
     }
     free(entries);
     if (others > 0)
-        say("%d checkpoints of an earlier job in %s are set aside (.before): RUNFLAT_RESTART=1 "
-            "goes on from such",
+        say("%d checkpoints of an earlier job in %s are set aside (.before): to go on from such, "
+            "start with `runflat mpi run --resume` (RUNFLAT_RESTART=1)",
             others, folder);
     count = is_there ? scandir(folder, &parts, is_part, alphasort) : 0;
     for (int at = 0; at < count; at++) {

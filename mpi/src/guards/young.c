@@ -55,12 +55,21 @@ bool has_seen_revoke(void)
     return atomic_load(&has_revoked);
 }
 
+static atomic_uint told_count;
+
+unsigned news_told(void)
+{
+    return atomic_load_explicit(&told_count, memory_order_acquire);
+}
+
 static bool tell(MPI_Comm comm, bool collectives_only)
 {
     static bool (*next)(MPI_Comm, bool);
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "ompi_comm_revoke_local");
-    return next && next(comm, collectives_only);
+    bool is_new = next && next(comm, collectives_only);
+    atomic_fetch_add_explicit(&told_count, 1, memory_order_release);
+    return is_new;
 }
 
 /* Stands before Open MPI's own function of the name. */

@@ -12,6 +12,9 @@
 /* Whether a communicator has ever been revoked here. */
 bool has_seen_revoke(void);
 
+/* How often MPI has been told that a communicator is revoked, or has lost a process: as long as it stays, nothing of that is new. */
+unsigned news_told(void);
+
 /* Before a call that makes a communicator. */
 void begin_making(void);
 

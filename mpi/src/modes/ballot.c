@@ -3,6 +3,7 @@
 #include "guards/lasting.h"
 #include "guards/young.h"
 #include "modes/agree.h"
+#include "modes/barrier.h"
 #include "modes/uniform.h"
 #include "requests/requests.h"
 #include "state.h"
@@ -18,6 +19,8 @@ struct ballot {
     atomic_bool posted; /* the agreement is under way */
     bool has_ended;     /* it has ended: calls up to `last` count */
     bool has_failed;    /* the call after `last` has been told of */
+    bool has_met;       /* all have come together once: to see whether they have memory for it */
+    struct barrier *barrier; /* NULL: it is Open MPI's */
     unsigned last;
     int votes;
     MPI_Request agreement;
@@ -125,9 +128,20 @@ static bool count_call(struct ballot *ballot)
            atomic_compare_exchange_strong(&ballot->counted, &before, before + CALL);
 }
 
+/* Comes out of it well if all have come. */
+static int meet(struct ballot *ballot)
+{
+    if (ballot->barrier)
+        return wait_for_all(ballot->barrier);
+    if (ballot->has_met)
+        return PMPI_Barrier(ballot->copy);
+    ballot->has_met = true;
+    return make_barrier(ballot->copy, &ballot->barrier);
+}
+
 int confirm(struct ballot *ballot, int code)
 {
-    if (code == MPI_SUCCESS && PMPI_Barrier(ballot->copy) == MPI_SUCCESS && count_call(ballot))
+    if (code == MPI_SUCCESS && meet(ballot) == MPI_SUCCESS && count_call(ballot))
         return MPI_SUCCESS;
     if (code == MPI_SUCCESS)
         code = MPIX_ERR_PROC_FAILED;
@@ -150,6 +164,7 @@ void close_ballot(struct ballot *ballot)
     /* Somebody may still be in a call that counts here. */
     if (!is_revoked(ballot->comm))
         join(ballot, NO_TROUBLE);
+    free_barrier(ballot->barrier);
     if (has_joined(ballot) && (is_revoked(ballot->comm) || !decide(ballot)))
         return; /* MPI may still write into it */
     if (!is_revoked(ballot->comm))

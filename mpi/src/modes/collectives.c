@@ -1,4 +1,5 @@
 /* Collective calls that are uniform where that is wanted. */
+#include "modes/agree.h"
 #include "modes/ballot.h"
 #include "modes/modes.h"
 #include "modes/persistent.h"
@@ -8,8 +9,8 @@
 #define EXPORTED __attribute__((visibility("default")))
 #define UNWRAP(...) __VA_ARGS__
 
-/* A blocking call, its non-blocking form, and its persistent one: parameters in brackets, then their names. */
-#define COLLECTIVE(NAME, INAME, PARAMETERS, ...)                                                   \
+/* A blocking call; its parameters in brackets, then their names. THE_CALL is what is made of it where it is followed by a barrier. */
+#define BLOCKING(NAME, THE_CALL, PARAMETERS, ...)                                                  \
     static __attribute__((noinline)) int watch_##NAME(UNWRAP PARAMETERS)                           \
     {                                                                                              \
         if (sleeps_in(comm))                                                                       \
@@ -18,9 +19,9 @@
             return PMPI_##NAME(__VA_ARGS__);                                                       \
         struct ballot *ballot = ballot_of(comm);                                                   \
         MPI_Errhandler handler = returns_errors(comm) ? MPI_ERRHANDLER_NULL : hold_errors(comm);   \
-        bool by_ballot = ballot && is_open(ballot), skips = by_ballot && !is_call_wanted(ballot);  \
-        int code = skips ? MPIX_ERR_PROC_FAILED : PMPI_##NAME(__VA_ARGS__);                        \
-        code = by_ballot ? confirm(ballot, code) : settle_all(comm, code);                         \
+        int code = ballot && is_open(ballot)                                                       \
+                       ? confirm(ballot, is_call_wanted(ballot) ? THE_CALL : MPIX_ERR_PROC_FAILED) \
+                       : settle_all(comm, PMPI_##NAME(__VA_ARGS__));                               \
         return handler == MPI_ERRHANDLER_NULL ? code                                               \
                                               : release_errors(comm, handler, code, "MPI_" #NAME); \
     }                                                                                              \
@@ -29,30 +30,38 @@
     {                                                                                              \
         return all_is_quiet() && !sleeps_in(comm) ? PMPI_##NAME(__VA_ARGS__)                       \
                                                   : watch_##NAME(__VA_ARGS__);                     \
-    }                                                                                              \
-                                                                                                   \
-    EXPORTED int MPI_##INAME(UNWRAP PARAMETERS, MPI_Request *request)                              \
-    {                                                                                              \
-        if (sleeps_in(comm))                                                                       \
-            return refuse_in_world(__func__);                                                      \
-        if (all_is_quiet() || modes_of(comm).uniform != UNIFORM_COLL)                              \
-            return PMPI_##INAME(__VA_ARGS__, request);                                             \
-        MPI_Errhandler handler = hold_errors(comm);                                                \
-        int code = PMPI_##INAME(__VA_ARGS__, request);                                             \
-        return release_errors(comm, handler, agree_after(comm, code, request), __func__);          \
-    }                                                                                              \
-                                                                                                   \
-    EXPORTED int MPI_##NAME##_init(UNWRAP PARAMETERS, MPI_Info info, MPI_Request *request)         \
-    {                                                                                              \
-        if (sleeps_in(comm))                                                                       \
-            return refuse_in_world(__func__);                                                      \
-        int code = PMPI_##NAME##_init(__VA_ARGS__, info, request);                                 \
-        if (code == MPI_SUCCESS && modes_of(comm).uniform == UNIFORM_COLL)                         \
-            keep_persistent(comm, *request);                                                       \
-        return code;                                                                               \
     }
 
-COLLECTIVE(Barrier, Ibarrier, (MPI_Comm comm), comm)
+/* Its non-blocking form and its persistent one. */
+#define POSTED(NAME, INAME, PARAMETERS, ...)                                               \
+    EXPORTED int MPI_##INAME(UNWRAP PARAMETERS, MPI_Request *request)                      \
+    {                                                                                      \
+        if (sleeps_in(comm))                                                               \
+            return refuse_in_world(__func__);                                              \
+        if (all_is_quiet() || modes_of(comm).uniform != UNIFORM_COLL)                      \
+            return PMPI_##INAME(__VA_ARGS__, request);                                     \
+        MPI_Errhandler handler = hold_errors(comm);                                        \
+        int code = PMPI_##INAME(__VA_ARGS__, request);                                     \
+        return release_errors(comm, handler, agree_after(comm, code, request), __func__);  \
+    }                                                                                      \
+                                                                                           \
+    EXPORTED int MPI_##NAME##_init(UNWRAP PARAMETERS, MPI_Info info, MPI_Request *request) \
+    {                                                                                      \
+        if (sleeps_in(comm))                                                               \
+            return refuse_in_world(__func__);                                              \
+        int code = PMPI_##NAME##_init(__VA_ARGS__, info, request);                         \
+        if (code == MPI_SUCCESS && modes_of(comm).uniform == UNIFORM_COLL)                 \
+            keep_persistent(comm, *request);                                               \
+        return code;                                                                       \
+    }
+
+#define COLLECTIVE(NAME, INAME, PARAMETERS, ...)                      \
+    BLOCKING(NAME, PMPI_##NAME(__VA_ARGS__), PARAMETERS, __VA_ARGS__) \
+    POSTED(NAME, INAME, PARAMETERS, __VA_ARGS__)
+
+/* A barrier is all that follows: there is nothing else to do. */
+BLOCKING(Barrier, is_revoked(comm) ? MPIX_ERR_REVOKED : MPI_SUCCESS, (MPI_Comm comm), comm)
+POSTED(Barrier, Ibarrier, (MPI_Comm comm), comm)
 
 COLLECTIVE(Bcast, Ibcast, (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
            buffer, count, type, root, comm)

@@ -151,7 +151,10 @@ RF_API int RF_Init(int spares, MPI_Comm *comm)
     if (has_store() && is_first_of_host())
         clear_store(is_restart());
     /* Ranks are made as a repair makes them: it is the same when somebody has failed already. */
+    bool is_spare = own_rank() < 0;
     int code = repair_job(comm);
+    if (is_spare && own_rank() >= 0)
+        note_take_over();
     while (code == MPI_SUCCESS && is_restart() && !bring_stored(job.pool, job.gate))
         code = repair_job(comm);
     return begin_job(code, comm);

@@ -26,6 +26,9 @@ int repair_job(MPI_Comm *ranks);
 /* The same for a repair that has begun. */
 int finish_repair(struct repair *repair, MPI_Comm *ranks);
 
+/* Notes that this process, a spare before, is a rank now. */
+void note_take_over(void);
+
 /* After RF_Init has made the ranks, or has failed: MPI_SUCCESS when this process is a rank, or the job has ended. */
 int begin_job(int code, MPI_Comm *comm);
 

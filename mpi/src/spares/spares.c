@@ -139,7 +139,7 @@ static int sleep_as_spare(MPI_Comm *ranks)
             int code = repair_job(ranks);
             if (code != MPI_SUCCESS || *ranks != MPI_COMM_NULL) {
                 if (code == MPI_SUCCESS)
-                    note_event_of("took_over", -1, "as", own_rank());
+                    note_take_over();
                 return code;
             }
         }
@@ -243,6 +243,11 @@ RF_API int RF_Comm_irepair(MPI_Comm comm, MPI_Comm *repaired, MPI_Request *reque
     job.repairing = true;
     *request = start_work(&own->work);
     return MPI_SUCCESS;
+}
+
+void note_take_over(void)
+{
+    note_event_of("took_over", -1, "as", own_rank());
 }
 
 /* Whether the ranks are known to have a failure among them, or that one of them has turned to a repair. */
