@@ -129,19 +129,19 @@ static bool count_call(struct ballot *ballot)
 }
 
 /* Comes out of it well if all have come. */
-static int meet(struct ballot *ballot)
+static int meet(struct ballot *ballot, bool must_hear)
 {
     if (ballot->barrier)
-        return wait_for_all(ballot->barrier);
+        return wait_for_all(ballot->barrier, must_hear);
     if (ballot->has_met)
         return PMPI_Barrier(ballot->copy);
     ballot->has_met = true;
     return make_barrier(ballot->copy, &ballot->barrier);
 }
 
-int confirm(struct ballot *ballot, int code)
+int confirm(struct ballot *ballot, int code, bool is_barrier)
 {
-    if (code == MPI_SUCCESS && meet(ballot) == MPI_SUCCESS && count_call(ballot))
+    if (code == MPI_SUCCESS && meet(ballot, is_barrier) == MPI_SUCCESS && count_call(ballot))
         return MPI_SUCCESS;
     if (code == MPI_SUCCESS)
         code = MPIX_ERR_PROC_FAILED;

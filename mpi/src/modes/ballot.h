@@ -28,8 +28,9 @@ bool is_open(const struct ballot *ballot);
 /* Whether the next call is to be made at all: not if it is known to fail. */
 bool is_call_wanted(const struct ballot *ballot);
 
-/* What all make of a call that went `code` here, or was not wanted. Calls no error handler. */
-int confirm(struct ballot *ballot, int code);
+/* What all make of a call that went `code` here, or was not wanted. A barrier is what follows a call, so nothing is done before. Calls no
+ * error handler. */
+int confirm(struct ballot *ballot, int code, bool is_barrier);
 
 /* Takes part in the agreement if somebody has run into a failure. Called when MPI makes progress. */
 void look_at_ballot(struct ballot *ballot);

@@ -6,6 +6,7 @@
 #define RUNFLAT_BARRIER_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 struct barrier;
 
@@ -13,8 +14,9 @@ struct barrier;
  * NULL at all, if they are on several hosts, are many, or do not get the memory. */
 int make_barrier(MPI_Comm comm, struct barrier **made);
 
-/* Waits until all have come. MPIX_ERR_PROC_FAILED: not all have, and one has failed or the communicator is revoked. */
-int wait_for_all(struct barrier *barrier);
+/* Waits until all have come. MPIX_ERR_PROC_FAILED: not all have, and one has failed or the communicator is revoked. `must_hear`: MPI is to
+ * make progress even if nobody has to be waited for, now and then at the least. */
+int wait_for_all(struct barrier *barrier, bool must_hear);
 
 /* Waits for nobody; NULL is left out. */
 void free_barrier(struct barrier *barrier);

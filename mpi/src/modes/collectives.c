@@ -10,7 +10,7 @@
 #define UNWRAP(...) __VA_ARGS__
 
 /* A blocking call; its parameters in brackets, then their names. THE_CALL is what is made of it where it is followed by a barrier. */
-#define BLOCKING(NAME, THE_CALL, PARAMETERS, ...)                                                  \
+#define BLOCKING(NAME, IS_BARRIER, THE_CALL, PARAMETERS, ...)                                      \
     static __attribute__((noinline)) int watch_##NAME(UNWRAP PARAMETERS)                           \
     {                                                                                              \
         if (sleeps_in(comm))                                                                       \
@@ -20,7 +20,8 @@
         struct ballot *ballot = ballot_of(comm);                                                   \
         MPI_Errhandler handler = returns_errors(comm) ? MPI_ERRHANDLER_NULL : hold_errors(comm);   \
         int code = ballot && is_open(ballot)                                                       \
-                       ? confirm(ballot, is_call_wanted(ballot) ? THE_CALL : MPIX_ERR_PROC_FAILED) \
+                       ? confirm(ballot, is_call_wanted(ballot) ? THE_CALL : MPIX_ERR_PROC_FAILED, \
+                                 IS_BARRIER)                                                       \
                        : settle_all(comm, PMPI_##NAME(__VA_ARGS__));                               \
         return handler == MPI_ERRHANDLER_NULL ? code                                               \
                                               : release_errors(comm, handler, code, "MPI_" #NAME); \
@@ -55,12 +56,12 @@
         return code;                                                                       \
     }
 
-#define COLLECTIVE(NAME, INAME, PARAMETERS, ...)                      \
-    BLOCKING(NAME, PMPI_##NAME(__VA_ARGS__), PARAMETERS, __VA_ARGS__) \
+#define COLLECTIVE(NAME, INAME, PARAMETERS, ...)                             \
+    BLOCKING(NAME, false, PMPI_##NAME(__VA_ARGS__), PARAMETERS, __VA_ARGS__) \
     POSTED(NAME, INAME, PARAMETERS, __VA_ARGS__)
 
 /* A barrier is all that follows: there is nothing else to do. */
-BLOCKING(Barrier, is_revoked(comm) ? MPIX_ERR_REVOKED : MPI_SUCCESS, (MPI_Comm comm), comm)
+BLOCKING(Barrier, true, is_revoked(comm) ? MPIX_ERR_REVOKED : MPI_SUCCESS, (MPI_Comm comm), comm)
 POSTED(Barrier, Ibarrier, (MPI_Comm comm), comm)
 
 COLLECTIVE(Bcast, Ibcast, (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
