@@ -86,6 +86,20 @@ def assert_uniform(ended: Ended, by: str) -> None:
     assert not ended.left_behind
 
 
+def test_memory_of_others_is_not_taken_for_that_of_a_communicator(parts: Parts) -> None:
+    """Numbers of processes and files are those of others in another container."""
+    ended = run_job(parts, 4, [str(parts.program("tests/mistaken.c"))])
+    assert "ranks 0 and 1: one memory, ranks 2 and 3: none\n" in ended.text, ended.text
+    assert ended.ranks("finalized") == {0, 1, 2, 3}
+
+
+def test_who_comes_last_to_a_uniform_barrier_hears_what_there_is(parts: Parts) -> None:
+    ended = run_job(parts, 2, [str(parts.program("tests/heard.c"))])
+    told = re.search(r"heard in (\d+) of 20 barriers\n", ended.text)
+    assert told, ended.text
+    assert int(told[1]) >= 18
+
+
 OBJECTS = ["create", "allocate", "shared", "dynamic", "file"]
 
 
