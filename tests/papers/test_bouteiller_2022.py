@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Callable
 
 import pytest
+from mpi_tables import faultless
 
 from command import ROOT
 
@@ -87,6 +88,8 @@ def test_the_record_of_the_bench_has_what_is_cited_of_it() -> None:
     assert f"| record of the sources {bench['library']} |" in said, (
         "the library is that of the soak"
     )
+    for line in faultless(bench):
+        assert f"{line}\n" in said
     in_one = [row["median"] for row in bench["ratios"] if row["call"] == "allreduce_uniform"]
     assert [round(ratio, 2) for ratio in in_one] == [1.87, 1.88, 1.97]
 
